@@ -1,0 +1,27 @@
+//! The types of AWS resources: one folder each, one word each in the list below.
+//!
+//! A folder holds `spec.rs` (the manifest section and its expansion to a resource), `rules.rs` (the
+//! field rules as data), `calls.rs` (calls as data), `sdk.rs` (the one place that turns a call into
+//! an SDK request and the answer into JSON) and `cases/` (data-only tests).
+//!
+//! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
+
+use crate::model::{Kind, KindName};
+
+macro_rules! kinds {
+    ($($kind:ident),* $(,)?) => {
+        $(pub mod $kind;)*
+
+        /// Returns every kind, in the order of their dependencies.
+        pub fn all() -> &'static [&'static dyn Kind] {
+            &[$(&$kind::KIND),*]
+        }
+    };
+}
+
+kinds![vpc, db_subnet_group, db_parameter_group, db_instance];
+
+/// Returns the kind of a name.
+pub fn find(name: &KindName) -> Option<&'static dyn Kind> {
+    all().iter().copied().find(|kind| kind.name() == *name)
+}

@@ -1,0 +1,13 @@
+//! Levelset keeps AWS level with Git.
+//!
+//! One direction, in the order of the modules: a `source` hands out the files of a commit; `manifest`
+//! makes objects of them; `desired` keeps the last good object of each key and says which keys
+//! changed; `queue` holds keys and nothing else; `reconcile` takes one key at a time through
+//! expand, observe, diff, plan, apply and status. Stages never call each other: they meet in
+//! `reconcile`, and speak in the values of [`model`].
+
+pub mod model;
+
+pub mod kinds;
+pub mod manifest;
+pub mod status;

@@ -1,0 +1,3 @@
+//! The `levelset` program.
+
+fn main() {}

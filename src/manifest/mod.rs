@@ -1,0 +1,15 @@
+//! Manifests: from bytes to objects, or to problems with positions; from objects to resources.
+//!
+//! In: the bytes of files. Out: [`Object`]s and [`Problem`](crate::model::Problem)s;
+//! [`expand`](expand::expand) turns an object into the resources that it asks for.
+//!
+//! Invariants: pure; every mistake of a file is reported at once; a file is taken whole or not at
+//! all. It does not know what AWS has, nor which objects other files hold (that is
+//! [`crate::desired`]'s).
+
+pub mod expand;
+pub mod network;
+pub mod object;
+pub mod workspace;
+
+pub use object::{Object, Spec};

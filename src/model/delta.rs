@@ -1,0 +1,93 @@
+//! The differences between what is declared and what AWS has.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Disruption;
+
+/// Describes one field that differs and can be mended in place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delta {
+    /// The field's path in the manifest section.
+    pub field: String,
+    /// The request parameter that sets it.
+    pub parameter: String,
+    /// The actual value; null when there is none.
+    pub from: Value,
+    /// The declared value, in the form that the call takes.
+    pub to: Value,
+    /// Why the two count as different, in one clause.
+    pub why: String,
+    /// What mending it disrupts.
+    pub disruption: Disruption,
+    /// True when it is reverted at once, window or not.
+    pub security: bool,
+    /// Where the difference comes from; set by the planner.
+    pub origin: Origin,
+}
+
+/// Says where a difference comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Git changed, or the resource was never converged.
+    #[default]
+    Git,
+    /// AWS changed behind our back: the declared value was in force before.
+    Drift,
+}
+
+/// Holds what the differ found for one resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diff {
+    /// What is to be mended now.
+    pub deltas: Vec<Delta>,
+    /// What differs, and why it waits.
+    pub waits: Vec<Wait>,
+    /// What differs and is never mended by itself.
+    pub refusals: Vec<Refusal>,
+    /// What a reader should know.
+    pub notices: Vec<Notice>,
+}
+
+impl Diff {
+    /// Tells whether nothing is to be done, waited for or refused.
+    pub fn is_settled(&self) -> bool {
+        self.deltas.is_empty() && self.waits.is_empty() && self.refusals.is_empty()
+    }
+}
+
+/// Says that a field differs but has to wait.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Wait {
+    /// The field, or empty for the whole resource.
+    pub field: String,
+    /// A stable code, for example `Pending`, `StorageOptimization`.
+    pub code: String,
+    /// What it waits for, for people; holds no duration.
+    pub reason: String,
+}
+
+/// Says that something is never done by itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The field, or empty for the whole resource.
+    pub field: String,
+    /// A stable code, for example `StorageShrink`.
+    pub code: String,
+    /// What is refused and why.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// Tells a reader something that needs no action of the agent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Notice {
+    /// The field, or empty for the whole resource.
+    pub field: String,
+    /// A stable code, for example `AheadOfGit`, `RebootRequired`.
+    pub code: String,
+    /// The fact.
+    pub message: String,
+}

@@ -1,0 +1,111 @@
+//! What the code for one type of resource has to state.
+//!
+//! The trait is pure: facts and calls as data. A kind holds no difference logic, no I/O and no
+//! decision about when to act.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Rule};
+
+/// Describes one list operation that pages.
+#[derive(Debug, Clone, Copy)]
+pub struct List {
+    /// The operation, for example `DescribeDBInstances`.
+    pub operation: &'static str,
+    /// The member of the answer that holds the list; also the name of the list in saved answers.
+    pub answer: &'static str,
+    /// The request parameter for the page size, and its largest value.
+    pub page_size: (&'static str, u32),
+    /// The request parameter and the answer's member that carry the continuation.
+    pub marker: (&'static str, &'static str),
+}
+
+/// One list as read, complete: its name in the answer and the items.
+pub type Lists = BTreeMap<&'static str, Vec<Value>>;
+
+/// States the facts of one type of resource.
+pub trait Kind: Send + Sync + 'static {
+    /// Returns the name of the kind: the name of its folder.
+    fn name(&self) -> KindName;
+
+    /// Returns the service that its calls go to, for example `rds`.
+    fn service(&self) -> &'static str;
+
+    /// Returns the lists that together describe every resource of the kind in a scope.
+    fn lists(&self) -> &'static [List];
+
+    /// Joins complete lists to resources by name.
+    ///
+    /// The members stay as AWS answers them; a kind may add what it joined from a second list
+    /// (`Subnets` of a VPC).
+    fn assemble(&self, lists: Lists) -> Vec<(String, Map<String, Value>)>;
+
+    /// Returns the read that confirms the absence of one name, and the list member it answers.
+    fn confirm(&self, name: &str) -> Option<Call>;
+
+    /// Returns further reads that a comparison with `desired` needs, such as the parameters of a
+    /// group; each answer's list is added to the observation under its own name.
+    fn details(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
+        let _ = (desired, actual);
+        Vec::new()
+    }
+
+    /// Returns the read of the tags, for a kind whose describe answer holds none.
+    fn read_tags(&self, actual: &Observed) -> Option<Call> {
+        let _ = actual;
+        None
+    }
+
+    /// Returns the field rules, in the order in which reports show them.
+    fn rules(&self) -> &'static [Rule];
+
+    /// Says whether the resource is settled enough to be compared and changed.
+    fn readiness(&self, actual: &Observed) -> Readiness;
+
+    /// Returns facts about a present resource that a reader should know.
+    fn notices(&self, desired: &Bound, actual: &Observed) -> Vec<Notice> {
+        let _ = (desired, actual);
+        Vec::new()
+    }
+
+    /// Returns the calls that make the resource; empty for a kind that is only read.
+    fn create(&self, desired: &Bound) -> Vec<Call>;
+
+    /// Returns the calls that mend exactly these differences, in order.
+    fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call>;
+
+    /// Returns the calls that set the ownership tag on a resource that is taken over.
+    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call>;
+
+    /// Says what an error code of the service means for this kind.
+    fn classify(&self, code: &str) -> ErrorClass;
+}
+
+/// Says whether a resource can be worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Readiness {
+    /// It is settled.
+    Ready,
+    /// It is settled enough for the fields whose rules hold no objection to this status.
+    Limited {
+        /// The value of the status member, for example `storage-optimization`.
+        status: String,
+    },
+    /// It changes by itself; nothing is sent until it stops. Code and reason.
+    Waiting {
+        /// A stable code, for example `Creating`.
+        code: String,
+        /// What it waits for.
+        reason: String,
+    },
+    /// It is in a state that only a person can end. Code and reason.
+    Broken {
+        /// A stable code, for example `InaccessibleEncryptionCredentials`.
+        code: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+}

@@ -1,0 +1,41 @@
+//! The values that flow between the stages, and the ports through which a stage reaches the world.
+//!
+//! Everything here is plain data (serialisable, comparable, cheap to clone) or a trait without an
+//! implementation. In: nothing. Out: the vocabulary of every other module.
+//!
+//! Invariants: no I/O, no clock, no randomness, no SDK, no async runtime. A fact that a stage did
+//! not do is a value with a reason, never a missing value.
+
+pub mod call;
+pub mod clock;
+pub mod cloud;
+pub mod delta;
+pub mod desired;
+pub mod id;
+pub mod kind;
+pub mod observed;
+pub mod outcome;
+pub mod plan;
+pub mod policy;
+pub mod problem;
+pub mod rules;
+pub mod status;
+pub mod tree;
+
+pub use call::{Call, CallError, ErrorClass};
+pub use clock::Clock;
+pub use cloud::{Cloud, Target};
+pub use delta::{Delta, Diff, Notice, Origin, Refusal};
+pub use desired::{Bound, Input, Resource};
+pub use id::{
+    AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope,
+};
+pub use kind::{Kind, Readiness};
+pub use observed::{Doubt, Observation, Observed};
+pub use outcome::{Attempt, StepOutcome};
+pub use plan::{Action, Plan, Step, Verdict};
+pub use policy::Policy;
+pub use problem::{Position, Problem, Severity};
+pub use rules::{Change, Compare, Disruption, Rule};
+pub use status::{Condition, ObjectStatus, ResourceStatus};
+pub use tree::{ChangeSet, Entry, Tree};

@@ -1,0 +1,111 @@
+//! What one pass is going to do: an immutable value that leaves apply nothing to choose.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Delta, Disruption, Key, Notice, Refusal, ResourceId, Revision};
+use crate::model::delta::Wait;
+
+/// Holds the steps for one object in the order of their dependencies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The object.
+    pub key: Key,
+    /// The commit that was compared.
+    pub revision: Option<Revision>,
+    /// One step per resource.
+    pub steps: Vec<Step>,
+}
+
+/// Holds what is to happen to one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The manifest section, for reports.
+    pub section: String,
+    /// What kind of step it is.
+    pub action: Action,
+    /// Whether it happens now.
+    pub verdict: Verdict,
+    /// The differences that it mends.
+    pub deltas: Vec<Delta>,
+    /// The calls, in order. Empty unless the verdict is [`Verdict::Go`] or it is only deferred.
+    pub calls: Vec<Call>,
+    /// The worst disruption among the differences.
+    pub disruption: Disruption,
+    /// Differences that wait.
+    pub waits: Vec<Wait>,
+    /// Differences that are never mended by themselves.
+    pub refusals: Vec<Refusal>,
+    /// What a reader should know.
+    pub notices: Vec<Notice>,
+}
+
+/// Names what a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// The resource is as declared.
+    Nothing,
+    /// It does not exist and is made.
+    Create,
+    /// It exists and is changed in place.
+    Update,
+    /// It exists without our tag, the manifest says it is ours, and it is tagged.
+    Adopt,
+    /// It is only read.
+    Read,
+}
+
+/// Says whether a step happens now, and why not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It happens now, or there is nothing to do.
+    Go,
+    /// Something has to settle first; it is not a failure.
+    Waiting {
+        /// A stable code.
+        code: String,
+        /// What it waits for; holds no duration.
+        on: String,
+    },
+    /// It happens later.
+    Deferred {
+        /// When, in UTC.
+        until: Timestamp,
+        /// Why, for people.
+        why: String,
+    },
+    /// It is reported and left, as the policy says.
+    Reported,
+    /// A resource that it needs is not there.
+    Blocked {
+        /// That resource.
+        by: ResourceId,
+    },
+    /// It never happens by itself; the refusals say why.
+    Refused,
+}
+
+impl Plan {
+    /// Tells whether any call is to be made now.
+    pub fn has_work(&self) -> bool {
+        self.steps.iter().any(Step::is_work)
+    }
+}
+
+impl Step {
+    /// Tells whether the step makes a call now.
+    pub fn is_work(&self) -> bool {
+        self.verdict == Verdict::Go && !self.calls.is_empty()
+    }
+
+    /// Tells whether the resource is as declared and nothing is waited for or refused.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.action, Action::Nothing | Action::Read)
+            && self.verdict == Verdict::Go
+            && self.waits.is_empty()
+            && self.refusals.is_empty()
+    }
+}

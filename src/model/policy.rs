@@ -1,0 +1,76 @@
+//! How an object wants to be reconciled: the `reconcilePolicy` of a manifest.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Says how often and how boldly an object is reconciled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Policy {
+    /// Seconds between two passes when nothing happens. Default 300; from 10 to 86400.
+    #[schemars(range(min = 10, max = 86400))]
+    pub resync_interval_seconds: u32,
+    /// Longest wait in seconds after failures, which double the wait from 1 s. Default 900; from 1 to 86400.
+    #[schemars(range(min = 1, max = 86400))]
+    pub max_backoff_seconds: u32,
+    /// Consecutive failed attempts before the object is `Failed` and left alone. Default 10; from 1 to 1000.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_retries: u32,
+    /// What to do about a change that was made outside Git. Default `revert`.
+    pub drift: DriftPolicy,
+    /// When a change that reboots, fails over or worse may run. Default `window`.
+    pub disruption: DisruptionPolicy,
+    /// What happens to the cloud resources when the manifest is removed. Default `retain`.
+    pub deletion: DeletionPolicy,
+    /// Field paths that are not compared, for example `database.storage.iops`. Default none.
+    pub ignore: Vec<String>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            resync_interval_seconds: 300,
+            max_backoff_seconds: 900,
+            max_retries: 10,
+            drift: DriftPolicy::Revert,
+            disruption: DisruptionPolicy::Window,
+            deletion: DeletionPolicy::Retain,
+            ignore: Vec::new(),
+        }
+    }
+}
+
+/// Says what to do about drift.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DriftPolicy {
+    /// Put the declared value back.
+    #[default]
+    Revert,
+    /// Report it and leave it.
+    Report,
+}
+
+/// Says when a disruptive change may run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DisruptionPolicy {
+    /// In the maintenance window only.
+    #[default]
+    Window,
+    /// At once.
+    Immediate,
+}
+
+/// Says what removal of a manifest does to what it declared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DeletionPolicy {
+    /// Nothing is deleted.
+    #[default]
+    Retain,
+    /// Deleted after a final snapshot.
+    Snapshot,
+    /// Deleted.
+    Delete,
+}

@@ -1,0 +1,172 @@
+//! What is told about an object: rebuilt on every pass, stored, and shown.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::delta::Wait;
+use super::{Action, Delta, Disruption, Generation, Notice, Refusal, ResourceId, Revision};
+
+/// Holds the status of one object, in the shape of the API's `status`.
+///
+/// It never contains a duration or a secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectStatus {
+    /// The generation that the last pass worked on.
+    pub observed_generation: Generation,
+    /// The commit that it came from.
+    pub revision: Option<Revision>,
+    /// When the last pass ended.
+    pub last_reconciled_time: Option<Timestamp>,
+    /// When the object was last found as declared.
+    pub last_converged_time: Option<Timestamp>,
+    /// When the next pass is due.
+    pub next_run_time: Option<Timestamp>,
+    /// The conditions, by type.
+    pub conditions: Vec<Condition>,
+    /// The resources, in the order of their dependencies.
+    pub resources: Vec<ResourceStatus>,
+    /// The differences that nobody declared, as long as they are there.
+    pub drift: Vec<DriftStatus>,
+}
+
+impl ObjectStatus {
+    /// Returns the condition of a type.
+    pub fn condition(&self, name: &str) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| condition.kind == name)
+    }
+
+    /// Tells whether the object is as declared.
+    pub fn is_ready(&self) -> bool {
+        self.condition(Condition::READY).is_some_and(|condition| condition.status == Truth::True)
+    }
+}
+
+/// Holds one condition, after the Kubernetes convention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// The type: one of the constants of this type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Whether it holds.
+    pub status: Truth,
+    /// One word in CamelCase that says why.
+    pub reason: String,
+    /// A sentence for people.
+    pub message: String,
+    /// When the status last changed.
+    pub last_transition_time: Timestamp,
+}
+
+impl Condition {
+    /// Everything is as declared and settled.
+    pub const READY: &'static str = "Ready";
+    /// Nobody changed anything behind Git's back, or it is not known.
+    pub const DRIFTED: &'static str = "Drifted";
+    /// The agent is working towards the declared state.
+    pub const PROGRESSING: &'static str = "Progressing";
+    /// The manifest in Git is good, or its last good version is in force.
+    pub const VALID: &'static str = "Valid";
+    /// The last `maxRetries` attempts failed; nothing more is tried.
+    pub const FAILED: &'static str = "Failed";
+    /// Changes are accepted and have no effect; nothing more is sent for these fields.
+    pub const STALLED: &'static str = "Stalled";
+    /// The object is suspended by an annotation.
+    pub const SUSPENDED: &'static str = "Suspended";
+}
+
+/// Says whether a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Truth {
+    /// It holds.
+    True,
+    /// It does not hold.
+    False,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Holds what is told about one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceStatus {
+    /// The resource.
+    pub id: ResourceId,
+    /// What the last pass meant to do.
+    pub action: Action,
+    /// One word: `Converged`, `Created`, `Updated`, `Waiting`, `Deferred`, `Reported`, `Refused`,
+    /// `Blocked`, `Failed`, `Unknown`.
+    pub state: String,
+    /// A sentence for people.
+    pub message: String,
+    /// When `state` last changed.
+    pub since: Timestamp,
+    /// The worst disruption of what is to be done.
+    pub disruption: Disruption,
+    /// What is to be mended.
+    pub deltas: Vec<Delta>,
+    /// What waits.
+    pub waits: Vec<Wait>,
+    /// What is refused.
+    pub refusals: Vec<Refusal>,
+    /// What a reader should know.
+    pub notices: Vec<Notice>,
+    /// What others may refer to, for example the endpoint. No secrets.
+    pub outputs: BTreeMap<String, Value>,
+}
+
+/// Describes one difference that nobody declared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DriftStatus {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The field.
+    pub field: String,
+    /// What AWS has.
+    pub actual: Value,
+    /// What Git declares.
+    pub declared: Value,
+    /// When it was first seen.
+    pub first_seen: Timestamp,
+    /// What is done about it: `Reverting`, `Reported`, `Deferred`.
+    pub disposition: String,
+}
+
+/// Holds everything that is remembered about an object between passes and across restarts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Memory {
+    /// Failed attempts in a row.
+    pub failures: u32,
+    /// Not before this time may the object be worked on, whatever wakes it.
+    pub not_before: Option<Timestamp>,
+    /// What is remembered per resource, by the text of its id.
+    pub resources: BTreeMap<String, ResourceMemory>,
+}
+
+/// Holds what is remembered about one resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceMemory {
+    /// The declared values at the last pass that found everything as declared.
+    pub converged: BTreeMap<String, Value>,
+    /// The last change that AWS accepted and whose effect has not been seen yet.
+    pub accepted: Option<AcceptedPatch>,
+}
+
+/// Remembers a change that AWS accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AcceptedPatch {
+    /// The fields and the values that were sent.
+    pub fields: BTreeMap<String, Value>,
+    /// When it was accepted.
+    pub at: Timestamp,
+    /// How many times the same change has been accepted without effect.
+    pub times: u32,
+}

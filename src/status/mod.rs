@@ -1,0 +1,11 @@
+//! What is remembered and told: conditions, history, the store, the metrics.
+//!
+//! In: what a pass found. Out: the status that the API, the CLI and the reports show, and the
+//! memory that the next pass starts from.
+//!
+//! Invariants: a status is rebuilt on each pass and never edited; a record is written whole in one
+//! transaction; nothing stored or shown contains a secret or a duration.
+
+pub mod store;
+
+pub use store::{Event, Intent, Record, Store, StoreError};

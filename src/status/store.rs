@@ -1,0 +1,104 @@
+//! The port to the store, and what is kept in it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::status::Memory;
+use crate::model::{Generation, Key, ObjectStatus, ResourceId};
+
+/// Holds everything that is kept about one object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The object.
+    pub key: Key,
+    /// How often its spec has changed.
+    pub generation: Generation,
+    /// The digest of the spec that this generation stands for.
+    pub digest: String,
+    /// What is told about it.
+    pub status: ObjectStatus,
+    /// What the next pass has to know.
+    pub memory: Memory,
+}
+
+/// Records that a create is about to be sent, so that a crash cannot make a second one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// The object.
+    pub key: Key,
+    /// The resource that is to be made.
+    pub resource: ResourceId,
+    /// The operation.
+    pub operation: String,
+    /// When it was recorded.
+    pub at: Timestamp,
+}
+
+/// Records something that happened to an object, for `levelset history`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The object.
+    pub key: Key,
+    /// When it happened.
+    pub at: Timestamp,
+    /// One word: `Created`, `Updated`, `Reverted`, `Drifted`, `Converged`, `Refused`, `Failed`, ...
+    pub reason: String,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// Says why the store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store cannot be opened as it is.
+    #[error("cannot open the store {path}: {reason}")]
+    Open {
+        /// Where it is.
+        path: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// A read or write failed.
+    #[error("cannot {action} in the store")]
+    Query {
+        /// What was attempted, on which object.
+        action: String,
+        /// What the database said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// The future of an answer of the store.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Keeps records, intents and events across restarts.
+///
+/// Every write is one transaction that is on the disk when its future is done.
+pub trait Store: Send + Sync {
+    /// Returns every record.
+    fn all(&self) -> StoreFuture<'_, Vec<Record>>;
+
+    /// Returns the record of one object.
+    fn get<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Option<Record>>;
+
+    /// Writes a record, and the events that led to it.
+    fn put<'a>(&'a self, record: &'a Record, events: &'a [Event]) -> StoreFuture<'a, ()>;
+
+    /// Forgets an object: its record and its intents, not its history.
+    fn remove<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, ()>;
+
+    /// Records an intent; the same resource holds at most one.
+    fn intend<'a>(&'a self, intent: &'a Intent) -> StoreFuture<'a, ()>;
+
+    /// Returns the intent of a resource that has not been resolved.
+    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>>;
+
+    /// Resolves an intent: what it was to make has been read.
+    fn resolve<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, ()>;
+
+    /// Returns the newest events of an object, newest first.
+    fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>>;
+}

@@ -1,0 +1,1 @@
+//! The whole agent, from a commit to a converged cloud and back.

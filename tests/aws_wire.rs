@@ -1,0 +1,1 @@
+//! The real SDK over HTTP against third-party AWS emulators.

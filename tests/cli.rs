@@ -1,0 +1,1 @@
+//! The built program: arguments, exit codes, messages.

@@ -1,0 +1,14 @@
+//! The one integration-test binary: the library and the built program against real peers.
+#![allow(missing_docs, reason = "tests document themselves by their names")]
+
+mod agent;
+mod architecture;
+mod aws_wire;
+mod cases;
+mod cli;
+mod manifests;
+mod sandbox;
+mod server;
+mod source;
+mod store;
+mod support;

@@ -1,0 +1,1 @@
+//! The manifests of the repository, and bad ones.

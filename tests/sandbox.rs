@@ -1,0 +1,1 @@
+//! The sandbox's HTTP door, driven by boto3.

@@ -1,0 +1,1 @@
+//! The HTTP API, health and metrics.

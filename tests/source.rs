@@ -1,0 +1,1 @@
+//! Real repositories over file, http and ssh.
