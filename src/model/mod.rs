@@ -35,7 +35,7 @@ pub use observed::{Doubt, Observation, Observed};
 pub use outcome::{Attempt, StepOutcome};
 pub use plan::{Action, Plan, Step, Verdict};
 pub use policy::Policy;
-pub use problem::{Position, Problem, Severity};
+pub use problem::{Finding, Position, Problem, Severity};
 pub use rules::{Change, Compare, Disruption, Rule};
 pub use status::{Condition, ObjectStatus, ResourceStatus};
 pub use tree::{ChangeSet, Entry, Tree};

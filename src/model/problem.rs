@@ -43,3 +43,42 @@ pub struct Problem {
     /// How many characters of that line the problem covers, at least 1.
     pub length: u32,
 }
+
+/// Describes one mistake within a section of a manifest, before it is known where that section
+/// stands in a file.
+///
+/// A kind's pure check returns these; [`crate::manifest`] turns each into a [`Problem`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The JSON pointer of the value, relative to the section: `/storage/sizeGiB`. It may name a
+    /// field that is missing; the problem then stands at the nearest parent that is there.
+    pub pointer: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable code, for example `WindowsOverlap`.
+    pub code: &'static str,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    /// Makes a finding for which the object is not taken.
+    pub fn error(pointer: &str, code: &'static str, message: impl Into<String>) -> Self {
+        let severity = Severity::Error;
+        Self { pointer: pointer.to_owned(), severity, code, message: message.into(), hint: None }
+    }
+
+    /// Makes a finding with which the object is taken.
+    pub fn notice(pointer: &str, code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Notice, ..Self::error(pointer, code, message) }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
