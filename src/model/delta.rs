@@ -23,7 +23,24 @@ pub struct Delta {
     /// True when it is reverted at once, window or not.
     pub security: bool,
     /// Where the difference comes from; set by the planner.
+    #[serde(default)]
     pub origin: Origin,
+    /// When AWS may apply it; set by the planner from the object's policy.
+    #[serde(default)]
+    pub timing: Timing,
+}
+
+/// Says when AWS may apply a change, where AWS leaves a choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// What AWS applies at once in any case is applied at once; the rest is queued by AWS for the
+    /// maintenance window. `ApplyImmediately` is not sent.
+    #[default]
+    Window,
+    /// At once: `disruption: immediate`. `ApplyImmediately` is sent, unless somebody else's change
+    /// is queued, which it would flush.
+    Immediate,
 }
 
 /// Says where a difference comes from.

@@ -71,6 +71,18 @@ pub trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the weekly maintenance window, as AWS answers it, for a kind that has one.
+    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        let _ = actual;
+        None
+    }
+
+    /// Returns what other resources may refer to, by name; never a secret.
+    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
+        let _ = actual;
+        BTreeMap::new()
+    }
+
     /// Returns the calls that make the resource; empty for a kind that is only read.
     fn create(&self, desired: &Bound) -> Vec<Call>;
 

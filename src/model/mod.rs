@@ -21,11 +21,12 @@ pub mod problem;
 pub mod rules;
 pub mod status;
 pub mod tree;
+pub mod window;
 
 pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
 pub use cloud::{Cloud, Target};
-pub use delta::{Delta, Diff, Notice, Origin, Refusal};
+pub use delta::{Delta, Diff, Notice, Origin, Refusal, Timing, Wait};
 pub use desired::{Bound, Input, Resource};
 pub use id::{
     AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope,
@@ -39,3 +40,4 @@ pub use problem::{Finding, Position, Problem, Severity};
 pub use rules::{Change, Compare, Disruption, Rule};
 pub use status::{Condition, ObjectStatus, ResourceStatus};
 pub use tree::{ChangeSet, Entry, Tree};
+pub use window::Window;
