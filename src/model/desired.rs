@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Notice, Refusal, ResourceId};
+use super::{Notice, Observed, Refusal, ResourceId};
 
 /// The key of the tag that marks what Levelset owns; its value is `AGENT/KIND/NAME`.
 pub const OWNER_TAG: &str = "levelset:owner";
@@ -47,19 +47,103 @@ pub enum Input {
         /// The member of its answer.
         member: String,
     },
+    /// Some items of a list in another resource's describe answer hold it, one value each.
+    Select {
+        /// The resource that has the list.
+        of: ResourceId,
+        /// The member of its answer that holds the list, for example `Subnets`.
+        list: String,
+        /// Only items with all of these tags (their member `Tags`) are taken.
+        tags: BTreeMap<String, String>,
+        /// The member of an item, for example `SubnetId`.
+        member: String,
+    },
+}
+
+/// Says why a reference has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unresolved {
+    /// The resource is not known to exist.
+    #[error("{0} is not known to exist")]
+    Unseen(ResourceId),
+    /// Its describe answer lacks the member, which AWS may still be working on.
+    #[error("{of} has no {member} yet")]
+    NoMember {
+        /// The resource.
+        of: ResourceId,
+        /// The member.
+        member: String,
+    },
+    /// No item of the list has the tags. An empty selection is never a value: it would empty a
+    /// subnet group.
+    #[error("no item of {list} of {of} has the declared tags")]
+    NothingSelected {
+        /// The resource.
+        of: ResourceId,
+        /// The list.
+        list: String,
+    },
+}
+
+impl Input {
+    /// Returns the resource that the value comes from, if it is a reference.
+    pub fn reference(&self) -> Option<&ResourceId> {
+        match self {
+            Self::Output { of, .. } | Self::Select { of, .. } => Some(of),
+            Self::Known(_) => None,
+        }
+    }
+
+    /// Returns the value, looking references up in what has been observed.
+    ///
+    /// # Errors
+    ///
+    /// An [`Unresolved`] when what it refers to is not there (yet).
+    pub fn resolve<'a>(
+        &self,
+        observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
+    ) -> Result<Value, Unresolved> {
+        let member_of = |of: &ResourceId, member: &String| {
+            let found = observed(of).ok_or_else(|| Unresolved::Unseen(of.clone()))?;
+            let missing = || Unresolved::NoMember { of: of.clone(), member: member.clone() };
+            found.member(member).ok_or_else(missing)
+        };
+        match self {
+            Self::Known(value) => Ok(value.clone()),
+            Self::Output { of, member } => member_of(of, member).cloned(),
+            Self::Select { of, list, tags, member } => {
+                let items = member_of(of, list)?.as_array().map(Vec::as_slice).unwrap_or_default();
+                let chosen: Vec<Value> = items
+                    .iter()
+                    .filter(|item| has_tags(item, tags))
+                    .filter_map(|item| item.get(member).cloned())
+                    .collect();
+                if chosen.is_empty() {
+                    return Err(Unresolved::NothingSelected { of: of.clone(), list: list.clone() });
+                }
+                Ok(Value::Array(chosen))
+            }
+        }
+    }
+}
+
+/// Tells whether an item of a describe answer, `{"Tags": [{"Key": …, "Value": …}]}`, has the tags.
+fn has_tags(item: &Value, wanted: &BTreeMap<String, String>) -> bool {
+    let tags = item.get("Tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let text =
+        |tag: &Value, member: &str| tag.get(member).and_then(Value::as_str).map(str::to_owned);
+    wanted.iter().all(|(key, value)| {
+        tags.iter().any(|tag| {
+            text(tag, "Key").as_ref() == Some(key) && text(tag, "Value").as_ref() == Some(value)
+        })
+    })
 }
 
 impl Resource {
     /// Lists the resources whose outputs are needed, without duplicates.
     pub fn references(&self) -> Vec<&ResourceId> {
-        let mut found: Vec<&ResourceId> = self
-            .fields
-            .values()
-            .filter_map(|input| match input {
-                Input::Output { of, .. } => Some(of),
-                Input::Known(_) => None,
-            })
-            .collect();
+        let mut found: Vec<&ResourceId> =
+            self.fields.values().filter_map(Input::reference).collect();
         found.sort();
         found.dedup();
         found
@@ -90,5 +174,55 @@ impl Bound {
     /// Returns a declared value.
     pub fn declared(&self, field: &str) -> Option<&Value> {
         self.fields.get(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{AccountId, KindName, Region, Scope};
+
+    fn vpc() -> ResourceId {
+        let scope =
+            Scope { account: AccountId::new("000000000012"), region: Region::new("eu-west-1") };
+        ResourceId { kind: KindName::new("vpc"), scope, name: "shared".into() }
+    }
+
+    fn observed() -> Observed {
+        let members = json!({"SubnetIds": ["subnet-1", "subnet-2"], "Subnets": [
+            {"SubnetId": "subnet-1", "Tags": [{"Key": "tier", "Value": "data"}]},
+            {"SubnetId": "subnet-2", "Tags": [{"Key": "tier", "Value": "web"}]},
+            {"SubnetId": "subnet-3"},
+        ]});
+        let Value::Object(members) = members else { unreachable!() };
+        Observed { members, tags: None, at: jiff::Timestamp::UNIX_EPOCH }
+    }
+
+    fn select(value: &str) -> Input {
+        let tags = BTreeMap::from([("tier".to_owned(), value.to_owned())]);
+        Input::Select { of: vpc(), list: "Subnets".into(), tags, member: "SubnetId".into() }
+    }
+
+    #[test]
+    fn a_selection_takes_the_items_that_have_all_the_tags() {
+        let seen = observed();
+        assert_eq!(select("data").resolve(|_| Some(&seen)), Ok(json!(["subnet-1"])));
+    }
+
+    #[test]
+    fn an_empty_selection_is_not_a_value() {
+        let seen = observed();
+        let missing = select("cache").resolve(|_| Some(&seen));
+        assert_eq!(missing, Err(Unresolved::NothingSelected { of: vpc(), list: "Subnets".into() }));
+    }
+
+    #[test]
+    fn a_reference_to_what_was_not_seen_says_so() {
+        let output = Input::Output { of: vpc(), member: "SubnetIds".into() };
+        assert_eq!(output.resolve(|_| None), Err(Unresolved::Unseen(vpc())));
+        let seen = observed();
+        assert_eq!(output.resolve(|_| Some(&seen)), Ok(json!(["subnet-1", "subnet-2"])));
     }
 }

@@ -27,7 +27,7 @@ pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
 pub use cloud::{Cloud, Target};
 pub use delta::{Delta, Diff, Notice, Origin, Refusal, Timing, Wait};
-pub use desired::{Bound, Input, Resource};
+pub use desired::{Bound, Input, Resource, Unresolved};
 pub use id::{
     AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope,
 };
