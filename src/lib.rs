@@ -10,4 +10,5 @@ pub mod model;
 
 pub mod kinds;
 pub mod manifest;
+pub mod queue;
 pub mod status;
