@@ -158,6 +158,33 @@ impl Revision {
 #[serde(transparent)]
 pub struct Generation(pub u64);
 
+/// Names one part of the objects: the unit in which the right to write is granted.
+///
+/// An agent without replicas holds the only shard, number 0, which is the default.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Shard(pub u16);
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "shard {}", self.0)
+    }
+}
+
+/// Identifies one grant of the right to write to a shard: the fencing token.
+///
+/// Numbers grow with every grant, for ever and across restarts. Whoever keeps what is written
+/// refuses a number that is lower than the highest one it has seen for the shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Token {
+    /// The shard that it is good for.
+    pub shard: Shard,
+    /// The number of the grant, from 1.
+    pub number: u64,
+}
+
 /// Names one account and region: the unit of reading, of API budgets and of credentials.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
@@ -182,6 +209,11 @@ impl KindName {
     /// Makes the name of a kind that is compiled in.
     pub const fn new(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
+    }
+
+    /// Wraps a name that was stored or typed; no kind of that name need exist.
+    pub fn owned(name: String) -> Self {
+        Self(Cow::Owned(name))
     }
 
     /// Returns the text.

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod cloud;
 pub mod delta;
 pub mod desired;
+pub mod fence;
 pub mod id;
 pub mod kind;
 pub mod observed;
@@ -28,8 +29,10 @@ pub use clock::Clock;
 pub use cloud::{Cloud, Target};
 pub use delta::{Delta, Diff, Notice, Origin, Refusal, Timing, Wait};
 pub use desired::{Bound, Input, Resource, Unresolved};
+pub use fence::{Fence, Lost};
 pub use id::{
-    AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope,
+    AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope, Shard,
+    Token,
 };
 pub use kind::{Kind, Readiness};
 pub use observed::{Doubt, Observation, Observed};

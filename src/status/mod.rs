@@ -6,6 +6,11 @@
 //! Invariants: a status is rebuilt on each pass and never edited; a record is written whole in one
 //! transaction; nothing stored or shown contains a secret or a duration.
 
+mod change;
+pub mod memory;
+pub mod sqlite;
 pub mod store;
 
+pub use memory::InMemory;
+pub use sqlite::Sqlite;
 pub use store::{Event, Intent, Record, Store, StoreError};

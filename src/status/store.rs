@@ -7,7 +7,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::status::Memory;
-use crate::model::{Generation, Key, ObjectStatus, ResourceId};
+use crate::model::{Generation, Key, ObjectStatus, ResourceId, Shard, Token};
+
+/// How many events of one object are kept: the newest ones.
+pub const HISTORY_PER_OBJECT: u32 = 200;
+
+/// How long an event is kept, in days, counted back from the newest event that is written.
+pub const HISTORY_DAYS: i64 = 90;
 
 /// Holds everything that is kept about one object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +39,7 @@ pub struct Intent {
     pub resource: ResourceId,
     /// The operation.
     pub operation: String,
-    /// When it was recorded.
+    /// When it was recorded, kept to the millisecond.
     pub at: Timestamp,
 }
 
@@ -42,7 +48,7 @@ pub struct Intent {
 pub struct Event {
     /// The object.
     pub key: Key,
-    /// When it happened.
+    /// When it happened, kept to the millisecond.
     pub at: Timestamp,
     /// One word: `Created`, `Updated`, `Reverted`, `Drifted`, `Converged`, `Refused`, `Failed`, ...
     pub reason: String,
@@ -62,12 +68,29 @@ pub enum StoreError {
         reason: String,
     },
     /// A read or write failed.
-    #[error("cannot {action} in the store")]
+    #[error("cannot {action} in the store {path}{help}")]
     Query {
         /// What was attempted, on which object.
         action: String,
+        /// Where the store is.
+        path: String,
+        /// What to do, with its separator; empty where the cause says enough.
+        help: &'static str,
         /// What the database said.
         source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The write carries a token that has been overtaken; nothing was written.
+    #[error(
+        "cannot {action}: another agent took over {shard} with token {seen}, after our token {held}",
+        shard = held.shard, held = held.number
+    )]
+    Fenced {
+        /// What was attempted, on which object.
+        action: String,
+        /// The token that was carried.
+        held: Token,
+        /// The number of the newest token.
+        seen: u64,
     },
 }
 
@@ -76,28 +99,45 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 
 /// Keeps records, intents and events across restarts.
 ///
-/// Every write is one transaction that is on the disk when its future is done.
+/// Every write is one transaction that is on the disk when its future is done. It carries the
+/// fencing token of the writer and is refused when a later token has been seen for its shard.
 pub trait Store: Send + Sync {
-    /// Returns every record.
+    /// Grants the right to write to a shard, and thereby ends every earlier grant.
+    ///
+    /// The number is higher than every number that the store has seen for any shard.
+    fn grant(&self, shard: Shard) -> StoreFuture<'_, Token>;
+
+    /// Returns every record, ordered by key.
     fn all(&self) -> StoreFuture<'_, Vec<Record>>;
 
     /// Returns the record of one object.
     fn get<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Option<Record>>;
 
     /// Writes a record, and the events that led to it.
-    fn put<'a>(&'a self, record: &'a Record, events: &'a [Event]) -> StoreFuture<'a, ()>;
+    ///
+    /// Of an object, the newest [`HISTORY_PER_OBJECT`] events stay; events older than
+    /// [`HISTORY_DAYS`] before the newest one given go, whatever object they belong to.
+    fn put<'a>(
+        &'a self,
+        record: &'a Record,
+        events: &'a [Event],
+        token: Token,
+    ) -> StoreFuture<'a, ()>;
 
     /// Forgets an object: its record and its intents, not its history.
-    fn remove<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, ()>;
+    fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()>;
 
-    /// Records an intent; the same resource holds at most one.
-    fn intend<'a>(&'a self, intent: &'a Intent) -> StoreFuture<'a, ()>;
+    /// Records an intent; the same resource holds at most one, the latest.
+    fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()>;
 
     /// Returns the intent of a resource that has not been resolved.
     fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>>;
 
+    /// Returns the unresolved intents of an object, ordered by resource.
+    fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>>;
+
     /// Resolves an intent: what it was to make has been read.
-    fn resolve<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, ()>;
+    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()>;
 
     /// Returns the newest events of an object, newest first.
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>>;

@@ -1,0 +1,242 @@
+//! The statements: rows to values and back.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{Row, SqlitePool, query};
+
+use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
+use crate::status::change::Change;
+use crate::status::memory::oldest_kept;
+use crate::status::store::{Event, HISTORY_PER_OBJECT, Intent, Record};
+
+type Result<T> = std::result::Result<T, sqlx::Error>;
+
+/// Notes the token and returns the highest number seen for its shard, this one included.
+pub(super) async fn see(to: &mut SqliteConnection, token: Token) -> Result<u64> {
+    let statement = "INSERT INTO shard (shard, token) VALUES (?1, ?2) \
+        ON CONFLICT (shard) DO UPDATE SET token = max(token, excluded.token) RETURNING token";
+    let row = query(statement).bind(token.shard.0).bind(signed(token.number)).fetch_one(to).await?;
+    unsigned(&row, 0)
+}
+
+/// Notes and returns the next number for a shard.
+pub(super) async fn grant(to: &mut SqliteConnection, shard: Shard) -> Result<u64> {
+    let statement = "INSERT INTO shard (shard, token) \
+        VALUES (?1, (SELECT coalesce(max(token), 0) + 1 FROM shard)) \
+        ON CONFLICT (shard) DO UPDATE SET token = excluded.token RETURNING token";
+    let row = query(statement).bind(shard.0).fetch_one(to).await?;
+    unsigned(&row, 0)
+}
+
+/// Makes one write; the caller has checked the token and commits.
+pub(super) async fn apply(
+    to: &mut SqliteConnection,
+    change: Change<'_>,
+    token: Token,
+) -> Result<()> {
+    match change {
+        Change::Put(record, events) => {
+            put(to, record, token).await?;
+            append(to, events).await
+        }
+        Change::Remove(key) => remove(to, key).await,
+        Change::Intend(intent) => intend(to, intent).await,
+        Change::Resolve(resource) => resolve(to, resource).await,
+    }
+}
+
+async fn put(to: &mut SqliteConnection, record: &Record, token: Token) -> Result<()> {
+    let statement = "INSERT INTO object (object, generation, digest, status, memory, token) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+        ON CONFLICT (object) DO UPDATE SET generation = excluded.generation, \
+        digest = excluded.digest, status = excluded.status, memory = excluded.memory, \
+        token = excluded.token";
+    query(statement)
+        .bind(record.key.to_string())
+        .bind(signed(record.generation.0))
+        .bind(&record.digest)
+        .bind(json(&record.status)?)
+        .bind(json(&record.memory)?)
+        .bind(signed(token.number))
+        .execute(to)
+        .await?;
+    Ok(())
+}
+
+async fn append(to: &mut SqliteConnection, events: &[Event]) -> Result<()> {
+    for event in events {
+        query("INSERT INTO event (object, at, reason, message) VALUES (?1, ?2, ?3, ?4)")
+            .bind(event.key.to_string())
+            .bind(event.at.as_millisecond())
+            .bind(&event.reason)
+            .bind(&event.message)
+            .execute(&mut *to)
+            .await?;
+        let surplus = "DELETE FROM event WHERE object = ?1 AND id <= \
+            (SELECT id FROM event WHERE object = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+        query(surplus)
+            .bind(event.key.to_string())
+            .bind(HISTORY_PER_OBJECT)
+            .execute(&mut *to)
+            .await?;
+    }
+    if let Some(newest) = events.iter().map(|event| event.at).max() {
+        query("DELETE FROM event WHERE at < ?1")
+            .bind(oldest_kept(newest).as_millisecond())
+            .execute(to)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn remove(to: &mut SqliteConnection, key: &Key) -> Result<()> {
+    for statement in
+        ["DELETE FROM object WHERE object = ?1", "DELETE FROM intent WHERE object = ?1"]
+    {
+        query(statement).bind(key.to_string()).execute(&mut *to).await?;
+    }
+    Ok(())
+}
+
+async fn intend(to: &mut SqliteConnection, intent: &Intent) -> Result<()> {
+    let statement = "INSERT OR REPLACE INTO intent \
+        (account, region, kind, name, object, operation, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let id = &intent.resource;
+    query(statement)
+        .bind(id.scope.account.as_str())
+        .bind(id.scope.region.as_str())
+        .bind(id.kind.as_str())
+        .bind(&*id.name)
+        .bind(intent.key.to_string())
+        .bind(&intent.operation)
+        .bind(intent.at.as_millisecond())
+        .execute(to)
+        .await?;
+    Ok(())
+}
+
+async fn resolve(to: &mut SqliteConnection, id: &ResourceId) -> Result<()> {
+    let statement =
+        "DELETE FROM intent WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4";
+    query(statement)
+        .bind(id.scope.account.as_str())
+        .bind(id.scope.region.as_str())
+        .bind(id.kind.as_str())
+        .bind(&*id.name)
+        .execute(to)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn all(from: &SqlitePool) -> Result<Vec<Record>> {
+    let statement = "SELECT object, generation, digest, status, memory FROM object ORDER BY object";
+    query(statement).fetch_all(from).await?.iter().map(record).collect()
+}
+
+pub(super) async fn get(from: &SqlitePool, key: &Key) -> Result<Option<Record>> {
+    let statement =
+        "SELECT object, generation, digest, status, memory FROM object WHERE object = ?1";
+    query(statement)
+        .bind(key.to_string())
+        .fetch_optional(from)
+        .await?
+        .as_ref()
+        .map(record)
+        .transpose()
+}
+
+pub(super) async fn intent(from: &SqlitePool, id: &ResourceId) -> Result<Option<Intent>> {
+    let statement = "SELECT account, region, kind, name, object, operation, at FROM intent \
+        WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4";
+    query(statement)
+        .bind(id.scope.account.as_str())
+        .bind(id.scope.region.as_str())
+        .bind(id.kind.as_str())
+        .bind(&*id.name)
+        .fetch_optional(from)
+        .await?
+        .as_ref()
+        .map(intent_of)
+        .transpose()
+}
+
+pub(super) async fn intents(from: &SqlitePool, key: &Key) -> Result<Vec<Intent>> {
+    let statement = "SELECT account, region, kind, name, object, operation, at FROM intent \
+        WHERE object = ?1 ORDER BY kind, account, region, name";
+    query(statement).bind(key.to_string()).fetch_all(from).await?.iter().map(intent_of).collect()
+}
+
+pub(super) async fn history(from: &SqlitePool, key: &Key, limit: u32) -> Result<Vec<Event>> {
+    let statement = "SELECT object, at, reason, message FROM event WHERE object = ?1 \
+        ORDER BY id DESC LIMIT ?2";
+    let rows = query(statement).bind(key.to_string()).bind(limit).fetch_all(from).await?;
+    rows.iter().map(event).collect()
+}
+
+fn record(row: &SqliteRow) -> Result<Record> {
+    Ok(Record {
+        key: key(row, "object")?,
+        generation: Generation(unsigned(row, 1)?),
+        digest: row.try_get("digest")?,
+        status: document(row, "status")?,
+        memory: document(row, "memory")?,
+    })
+}
+
+fn intent_of(row: &SqliteRow) -> Result<Intent> {
+    let text = |column| row.try_get::<String, _>(column);
+    let scope =
+        Scope { account: AccountId::new(text("account")?), region: Region::new(text("region")?) };
+    let kind = KindName::owned(text("kind")?);
+    Ok(Intent {
+        key: key(row, "object")?,
+        resource: ResourceId { kind, scope, name: text("name")?.into() },
+        operation: text("operation")?,
+        at: time(row, "at")?,
+    })
+}
+
+fn event(row: &SqliteRow) -> Result<Event> {
+    Ok(Event {
+        key: key(row, "object")?,
+        at: time(row, "at")?,
+        reason: row.try_get("reason")?,
+        message: row.try_get("message")?,
+    })
+}
+
+fn key(row: &SqliteRow, column: &'static str) -> Result<Key> {
+    row.try_get::<String, _>(column)?.parse().map_err(|source| undecodable(column, source))
+}
+
+fn time(row: &SqliteRow, column: &'static str) -> Result<Timestamp> {
+    Timestamp::from_millisecond(row.try_get(column)?).map_err(|source| undecodable(column, source))
+}
+
+fn document<T: DeserializeOwned>(row: &SqliteRow, column: &'static str) -> Result<T> {
+    let text: &str = row.try_get(column)?;
+    serde_json::from_str(text).map_err(|source| undecodable(column, source))
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|source| sqlx::Error::Encode(Box::new(source)))
+}
+
+fn undecodable(
+    column: &str,
+    source: impl std::error::Error + Send + Sync + 'static,
+) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_owned(), source: Box::new(source) }
+}
+
+/// SQLite's integers are signed; a counter from 1 does not reach the difference.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(row: &SqliteRow, column: usize) -> Result<u64> {
+    let number: i64 = row.try_get(column)?;
+    u64::try_from(number).map_err(|source| undecodable("number", source))
+}
