@@ -34,6 +34,9 @@ pub struct Step {
     pub calls: Vec<Call>,
     /// The worst disruption among the differences.
     pub disruption: Disruption,
+    /// When AWS applies what disrupts, where that is the next maintenance window and not now.
+    #[serde(default)]
+    pub effective: Option<Timestamp>,
     /// Differences that wait.
     pub waits: Vec<Wait>,
     /// Differences that are never mended by themselves.

@@ -1,0 +1,251 @@
+//! Reads AWS: one complete list per kind and scope, shared by every object that needs it.
+//!
+//! In: a kind and a resource's name. Out: an [`Observation`]. N resources cost as many calls as
+//! their lists have pages, not N.
+//!
+//! Invariants: a list is complete or it is nothing (a failed page makes the whole read a
+//! [`Doubt`]); "absent" takes a complete list *and* a read of that one name; what was written since
+//! the list was read is read again before it is believed. It writes nothing and decides nothing.
+
+mod list;
+pub mod saved;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use crate::model::kind::Lists;
+use crate::model::{
+    Bound, CallError, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed,
+    ResourceId, Scope, Target,
+};
+
+/// How many names may be read one by one before a new list is the cheaper read.
+const SINGLE_READS: usize = 2;
+
+/// Reads resources and shares what it read.
+pub struct Observer {
+    cloud: Arc<dyn Cloud>,
+    clock: Arc<dyn Clock>,
+    freshness: SignedDuration,
+    slots: Mutex<BTreeMap<(Scope, KindName), Arc<Slot>>>,
+}
+
+/// Holds the last list of one kind in one scope; its lock lets one reader at a time fill it.
+#[derive(Default)]
+struct Slot {
+    listing: tokio::sync::Mutex<Option<Listing>>,
+    written: Mutex<BTreeSet<Arc<str>>>,
+}
+
+struct Listing {
+    at: Timestamp,
+    resources: Result<BTreeMap<Arc<str>, Arc<Observed>>, Doubt>,
+}
+
+impl Observer {
+    /// Makes an observer that shares a list for `freshness`.
+    pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
+        Self { cloud, clock, freshness, slots: Mutex::default() }
+    }
+
+    /// Reads one resource, from the shared list where that is fresh enough.
+    pub async fn observe(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
+        let slot = self.slot(id);
+        let mut listing = slot.listing.lock().await;
+        let target = Target { scope: id.scope.clone(), kind: id.kind.clone() };
+        if !self.is_fresh(listing.as_ref()) || slot.written_too_much() {
+            slot.forget_writes();
+            *listing = Some(self.list(kind, &target).await);
+        }
+        let Some(current) = listing.as_mut() else {
+            return Observation::Unknown(Doubt::Failed("nothing was read".to_owned()));
+        };
+        let resources = match &mut current.resources {
+            Ok(resources) => resources,
+            Err(doubt) => return Observation::Unknown(doubt.clone()),
+        };
+        if let Some(found) = resources.get(&id.name)
+            && !slot.was_written(&id.name)
+        {
+            return Observation::Present(found.clone());
+        }
+        let observation = self.confirm(kind, &target, id).await;
+        match &observation {
+            Observation::Present(found) => {
+                slot.forget_write(&id.name);
+                resources.insert(id.name.clone(), found.clone());
+            }
+            Observation::Absent => {
+                slot.forget_write(&id.name);
+                resources.remove(&id.name);
+            }
+            Observation::Unknown(_) => {}
+        }
+        observation
+    }
+
+    /// Says that a resource was written, so that the next look at it is a new read.
+    pub fn written(&self, id: &ResourceId) {
+        lock(&self.slot(id).written).insert(id.name.clone());
+    }
+
+    /// Adds what a comparison needs beyond the describe answer, such as a group's parameters.
+    ///
+    /// # Errors
+    ///
+    /// The doubt that makes the whole resource unknown.
+    pub async fn details(
+        &self,
+        kind: &dyn Kind,
+        desired: &Bound,
+        actual: Arc<Observed>,
+    ) -> Result<Arc<Observed>, Doubt> {
+        let calls = kind.details(desired, &actual);
+        if calls.is_empty() {
+            return Ok(actual);
+        }
+        let target = Target { scope: desired.id.scope.clone(), kind: desired.id.kind.clone() };
+        let mut enriched = (*actual).clone();
+        for call in calls {
+            let answer = list::follow(&*self.cloud, &target, call).await.map_err(doubt)?;
+            list::merge(&mut enriched.members, answer);
+        }
+        Ok(Arc::new(enriched))
+    }
+
+    /// Reads the tags of a resource whose describe answer holds none.
+    ///
+    /// # Errors
+    ///
+    /// The doubt that leaves the ownership unknown.
+    pub async fn tags(
+        &self,
+        kind: &dyn Kind,
+        id: &ResourceId,
+        actual: Arc<Observed>,
+    ) -> Result<Arc<Observed>, Doubt> {
+        if actual.tags.is_some() {
+            return Ok(actual);
+        }
+        let Some(call) = kind.read_tags(&actual) else { return Ok(actual) };
+        let target = Target { scope: id.scope.clone(), kind: id.kind.clone() };
+        let answer = self.cloud.call(&target, &call).await.map_err(doubt)?;
+        let mut tagged = (*actual).clone();
+        tagged.tags = answer.as_object().and_then(tags_of);
+        if tagged.tags.is_none() {
+            return Err(Doubt::Failed(format!("{call} answered no tags")));
+        }
+        Ok(Arc::new(tagged))
+    }
+
+    fn slot(&self, id: &ResourceId) -> Arc<Slot> {
+        lock(&self.slots).entry((id.scope.clone(), id.kind.clone())).or_default().clone()
+    }
+
+    fn is_fresh(&self, listing: Option<&Listing>) -> bool {
+        listing.is_some_and(|listing| {
+            let age = self.clock.now().duration_since(listing.at);
+            age >= SignedDuration::ZERO && age <= self.freshness
+        })
+    }
+
+    async fn list(&self, kind: &dyn Kind, target: &Target) -> Listing {
+        let at = self.clock.now();
+        let mut lists = Lists::new();
+        for list in kind.lists() {
+            match list::all(&*self.cloud, target, kind.service(), list).await {
+                Ok(items) => {
+                    lists.insert(list.answer, items);
+                }
+                Err(error) => return Listing { at, resources: Err(doubt(error)) },
+            }
+        }
+        let resources = kind
+            .assemble(lists)
+            .into_iter()
+            .map(|(name, members)| (Arc::from(name), Arc::new(observed(members, at))))
+            .collect();
+        Listing { at, resources: Ok(resources) }
+    }
+
+    async fn confirm(&self, kind: &dyn Kind, target: &Target, id: &ResourceId) -> Observation {
+        let Some(call) = kind.confirm(&id.name) else { return Observation::Absent };
+        let answer = match self.cloud.call(target, &call).await {
+            Ok(answer) => answer,
+            Err(error) if error.class == ErrorClass::NotFound => return Observation::Absent,
+            Err(error) => return Observation::Unknown(doubt(error)),
+        };
+        let at = self.clock.now();
+        let mut lists = Lists::new();
+        for list in kind.lists() {
+            match answer.get(list.answer).and_then(Value::as_array) {
+                Some(items) => lists.insert(list.answer, items.clone()),
+                None => return Observation::Unknown(partial(&call.operation, list.answer)),
+            };
+        }
+        kind.assemble(lists)
+            .into_iter()
+            .find(|(name, _)| **name == *id.name)
+            .map_or(Observation::Absent, |(_, members)| {
+                Observation::Present(Arc::new(observed(members, at)))
+            })
+    }
+}
+
+impl Slot {
+    fn was_written(&self, name: &str) -> bool {
+        lock(&self.written).contains(name)
+    }
+
+    fn written_too_much(&self) -> bool {
+        lock(&self.written).len() > SINGLE_READS
+    }
+
+    fn forget_write(&self, name: &str) {
+        lock(&self.written).remove(name);
+    }
+
+    fn forget_writes(&self) {
+        lock(&self.written).clear();
+    }
+}
+
+/// Makes an observation of the members of a describe answer.
+pub fn observed(members: Map<String, Value>, at: Timestamp) -> Observed {
+    let tags = tags_of(&members);
+    Observed { members, tags, at }
+}
+
+/// Returns the tags that an answer holds: RDS names them `TagList`, EC2 `Tags`.
+fn tags_of(members: &Map<String, Value>) -> Option<BTreeMap<String, String>> {
+    let list = members.get("TagList").or_else(|| members.get("Tags"))?.as_array()?;
+    let text = |tag: &Value, name: &str| tag.get(name)?.as_str().map(str::to_owned);
+    Some(
+        list.iter()
+            .filter_map(|tag| Some((text(tag, "Key")?, text(tag, "Value").unwrap_or_default())))
+            .collect(),
+    )
+}
+
+fn doubt(error: CallError) -> Doubt {
+    match error.class {
+        _ if error.code == saved::NOT_RECORDED => Doubt::NotRecorded(error.message),
+        ErrorClass::Throttled => Doubt::Throttled,
+        ErrorClass::Denied => Doubt::Denied(error.to_string()),
+        _ => Doubt::Failed(error.to_string()),
+    }
+}
+
+fn partial(operation: &str, list: &str) -> Doubt {
+    Doubt::Failed(format!("the answer of {operation} holds no {list}"))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Saved AWS CLI answers in the place of the cloud: `plan --observed FILE`.
+//!
+//! The file is one JSON object: `{"DBInstances": [...], "Vpcs": [...], ...}`. A list that is there
+//! and lacks a resource means absent; a list that is missing means unknown. It answers reads only.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::cloud::CallFuture;
+use crate::model::{Call, CallError, Cloud, ErrorClass, Kind, Target};
+
+/// The code of the error that says that a list is not in the file.
+pub const NOT_RECORDED: &str = "NotRecorded";
+
+/// Holds saved answers.
+#[derive(Debug, Clone)]
+pub struct Saved {
+    answers: Map<String, Value>,
+    /// Which list an operation answers.
+    lists: BTreeMap<&'static str, &'static str>,
+}
+
+/// Says why a file does not hold saved answers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SavedError {
+    /// It is not JSON.
+    #[error("the saved answers are not JSON: {0}")]
+    Syntax(String),
+    /// It is JSON of another shape.
+    #[error("the saved answers must be one object of lists, as the AWS CLI prints them; {0}")]
+    Shape(String),
+}
+
+impl Saved {
+    /// Reads saved answers; `kinds` say which operation answers which list.
+    ///
+    /// # Errors
+    ///
+    /// [`SavedError`] when the text is not one JSON object whose members are lists of objects.
+    pub fn parse(text: &str, kinds: &[&'static dyn Kind]) -> Result<Self, SavedError> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| SavedError::Syntax(error.to_string()))?;
+        let Value::Object(answers) = value else {
+            return Err(SavedError::Shape("this is no object".to_owned()));
+        };
+        for (name, value) in &answers {
+            let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_object));
+            if !is_list && name != "NextToken" && name != "Marker" {
+                return Err(SavedError::Shape(format!("{name} is no list of objects")));
+            }
+        }
+        for name in ["NextToken", "Marker"] {
+            if answers.get(name).is_some_and(|value| !value.is_null()) {
+                let text = format!("{name} is set, so a page is missing");
+                return Err(SavedError::Shape(text));
+            }
+        }
+        let lists = kinds
+            .iter()
+            .flat_map(|kind| kind.lists())
+            .map(|list| (list.operation, list.answer))
+            .collect();
+        Ok(Self { answers, lists })
+    }
+
+    fn answer(&self, call: &Call) -> Result<Value, CallError> {
+        if let Some(list) = self.lists.get(&*call.operation) {
+            let items = self.list(list, call)?;
+            let kept: Vec<&Value> = items.iter().filter(|item| matches(item, call)).collect();
+            return Ok(json!({ (*list): kept }));
+        }
+        match &*call.operation {
+            "ListTagsForResource" => self.tags(call),
+            "DescribeDBParameters" => self.parameters(call),
+            _ => Err(not_recorded(call, &call.operation)),
+        }
+    }
+
+    fn list(&self, name: &str, call: &Call) -> Result<&Vec<Value>, CallError> {
+        self.answers
+            .get(name)
+            .and_then(Value::as_array)
+            .ok_or_else(|| not_recorded(call, name))
+    }
+
+    /// A resource's tags: the `TagList` that the saved item holds, or none.
+    fn tags(&self, call: &Call) -> Result<Value, CallError> {
+        let arn = call.params.get("ResourceName");
+        let item = self
+            .answers
+            .values()
+            .filter_map(Value::as_array)
+            .flatten()
+            .find(|item| members(item).any(|(name, value)| name.ends_with("Arn") && Some(value) == arn));
+        match item.and_then(|item| item.get("TagList")) {
+            Some(tags) => Ok(json!({ "TagList": tags })),
+            None => Err(not_recorded(call, "TagList of this resource")),
+        }
+    }
+
+    /// A group's parameters: the `Parameters` that the saved group holds.
+    fn parameters(&self, call: &Call) -> Result<Value, CallError> {
+        let groups = self.list("DBParameterGroups", call)?;
+        let group = groups.iter().find(|group| matches(group, call));
+        match group.and_then(|group| group.get("Parameters")) {
+            Some(parameters) => Ok(json!({ "Parameters": parameters })),
+            None => Err(not_recorded(call, "Parameters of this group")),
+        }
+    }
+}
+
+impl Cloud for Saved {
+    fn call<'a>(&'a self, _target: &'a Target, call: &'a Call) -> CallFuture<'a> {
+        Box::pin(std::future::ready(self.answer(call)))
+    }
+}
+
+/// Tells whether an item has every name that the call asks for; paging parameters aside.
+fn matches(item: &Value, call: &Call) -> bool {
+    call.params
+        .iter()
+        .filter(|(name, value)| value.is_string() && !["Marker", "NextToken"].contains(&name.as_str()))
+        .all(|(name, value)| item.get(name).is_none_or(|there| same_name(there, value)))
+}
+
+fn same_name(there: &Value, asked: &Value) -> bool {
+    match (there.as_str(), asked.as_str()) {
+        (Some(there), Some(asked)) => there.eq_ignore_ascii_case(asked),
+        _ => there == asked,
+    }
+}
+
+fn members(item: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    item.as_object().into_iter().flatten()
+}
+
+fn not_recorded(call: &Call, list: &str) -> CallError {
+    CallError {
+        class: ErrorClass::Denied,
+        operation: call.operation.to_string(),
+        code: NOT_RECORDED.to_owned(),
+        message: list.to_owned(),
+    }
+}

@@ -1,0 +1,204 @@
+//! Decides what one pass does: from differences to an immutable plan.
+//!
+//! In: for each resource of an object what is declared, what was observed and how they differ; the
+//! object's policy and memory; the time. Out: a [`Plan`] in which everything that does not happen
+//! has a reason.
+//!
+//! Invariants: pure; no step for a resource that is not ours; no call that a step's differences do
+//! not name; doubt leads to waiting, never to a call. It sends nothing and compares nothing.
+
+pub mod bind;
+mod memory;
+mod ownership;
+mod present;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub use memory::remember;
+
+use crate::model::plan::{Action, Plan, Step, Verdict};
+use crate::model::status::Memory;
+use crate::model::{
+    Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy, Readiness,
+    Resource, ResourceId, Revision, Timing,
+};
+
+/// Holds what the planner decides on.
+pub struct Request<'a> {
+    /// The object.
+    pub key: &'a Key,
+    /// The commit it comes from.
+    pub revision: Option<&'a Revision>,
+    /// How it wants to be reconciled.
+    pub policy: &'a Policy,
+    /// True when an annotation suspends it: everything is reported and nothing is done.
+    pub suspended: bool,
+    /// Until when drift is not reverted, by annotation.
+    pub snoozed_until: Option<Timestamp>,
+    /// What is remembered of earlier passes.
+    pub memory: &'a Memory,
+    /// The time of this pass.
+    pub now: Timestamp,
+    /// The resources, in the order of their dependencies.
+    pub subjects: Vec<Subject<'a>>,
+}
+
+/// Holds one resource as the planner sees it.
+pub struct Subject<'a> {
+    /// The facts of its type.
+    pub kind: &'a dyn Kind,
+    /// What is declared.
+    pub resource: &'a Resource,
+    /// How it stands.
+    pub state: State,
+}
+
+/// Says how a resource stands.
+pub enum State {
+    /// A value that it needs is not there yet.
+    Unbound {
+        /// The resource that has to provide it.
+        by: ResourceId,
+        /// Whether the resource itself exists, if that is known.
+        exists: Option<bool>,
+    },
+    /// Nothing is known.
+    Unknown(Doubt),
+    /// It does not exist.
+    Absent(Bound),
+    /// It exists.
+    Present(Box<Present>),
+}
+
+/// Holds a resource that exists.
+pub struct Present {
+    /// What is declared.
+    pub bound: Bound,
+    /// What AWS answered.
+    pub actual: Arc<Observed>,
+    /// Whether it is settled.
+    pub readiness: Readiness,
+    /// How the two differ.
+    pub diff: Diff,
+}
+
+/// Makes the plan of one object.
+pub fn plan(request: &Request<'_>) -> Plan {
+    let steps = request.subjects.iter().map(|subject| step(request, subject)).collect();
+    Plan { key: request.key.clone(), revision: request.revision.cloned(), steps }
+}
+
+fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
+    let mut step = blank(subject.resource);
+    if !subject.resource.refusals.is_empty() {
+        step.refusals.clone_from(&subject.resource.refusals);
+        step.verdict = Verdict::Refused;
+        return step;
+    }
+    match &subject.state {
+        State::Unknown(doubt) => {
+            step.verdict = waiting("Unknown", doubt.to_string());
+            step
+        }
+        State::Unbound { by, exists } => {
+            if *exists == Some(false) {
+                step.action = Action::Create;
+                step.deltas = known_values(subject);
+            }
+            step.verdict = Verdict::Blocked { by: by.clone() };
+            step
+        }
+        State::Absent(bound) => absent(request, subject, bound, step),
+        State::Present(present) => present::step(request, subject, present, step),
+    }
+}
+
+/// A step that does nothing yet.
+fn blank(resource: &Resource) -> Step {
+    Step {
+        resource: resource.id.clone(),
+        section: resource.section.to_string(),
+        action: Action::Nothing,
+        verdict: Verdict::Go,
+        deltas: Vec::new(),
+        calls: Vec::new(),
+        disruption: Disruption::None,
+        effective: None,
+        waits: Vec::new(),
+        refusals: Vec::new(),
+        notices: resource.notices.clone(),
+    }
+}
+
+fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step: Step) -> Step {
+    if is_only_read(subject.kind) {
+        step.action = Action::Read;
+        step.verdict = waiting(
+            "NotFound",
+            format!("{} does not exist in {}", step.resource, step.resource.scope),
+        );
+        return step;
+    }
+    step.action = Action::Create;
+    step.deltas = creation(subject.kind, bound);
+    step.calls = subject.kind.create(bound);
+    if request.suspended {
+        step.verdict = Verdict::Reported;
+    }
+    step
+}
+
+/// Lists every value that a creation sets.
+fn creation(kind: &dyn Kind, bound: &Bound) -> Vec<Delta> {
+    let declared = bound.fields.iter().map(|(field, value)| (field, value, "declared"));
+    let initial = bound.initial.iter().map(|(field, value)| (field, value, "default at creation"));
+    declared
+        .chain(initial.filter(|(field, ..)| !bound.fields.contains_key(*field)))
+        .map(|(field, value, why)| new_value(kind, field, value.clone(), why))
+        .collect()
+}
+
+/// Lists the values of a creation that are known before its references are.
+fn known_values(subject: &Subject<'_>) -> Vec<Delta> {
+    subject
+        .resource
+        .fields
+        .iter()
+        .map(|(field, input)| match input {
+            Input::Known(value) => new_value(subject.kind, field, value.clone(), "declared"),
+            Input::Output { of, member, .. } => {
+                let value = format!("{member} of {of}").into();
+                new_value(subject.kind, field, value, "known when the other resource exists")
+            }
+        })
+        .collect()
+}
+
+fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> Delta {
+    let rule = kind.rules().iter().find(|rule| rule.field == field);
+    Delta {
+        field: field.to_owned(),
+        parameter: rule.map_or(field, |rule| rule.parameter).to_owned(),
+        from: serde_json::Value::Null,
+        to,
+        why: why.to_owned(),
+        disruption: Disruption::None,
+        security: false,
+        origin: Origin::Git,
+        timing: Timing::default(),
+    }
+}
+
+/// Tells whether the kind is only looked at: it has nothing that could differ.
+fn is_only_read(kind: &dyn Kind) -> bool {
+    kind.rules().is_empty()
+}
+
+fn waiting(code: &str, on: String) -> Verdict {
+    Verdict::Waiting { code: code.to_owned(), on }
+}
+
+#[cfg(test)]
+mod tests;

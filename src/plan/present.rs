@@ -1,0 +1,223 @@
+//! What to do about a resource that exists.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::ownership::{Ownership, ownership};
+use super::{Present, Request, Subject, is_only_read, waiting};
+use crate::model::plan::{Action, Step, Verdict};
+use crate::model::policy::{DisruptionPolicy, DriftPolicy};
+use crate::model::status::ResourceMemory;
+use crate::model::{Delta, Kind, Observed, Origin, Readiness, Refusal, Timing, Window};
+
+/// How long an accepted change may stay unseen: a describe answer lags behind a modify.
+///
+/// AWS states no bound; the case that this rests on saw seconds.
+pub(super) const READBACK_GRACE: SignedDuration = SignedDuration::from_secs(60);
+
+/// After so many accepted changes without effect nothing more is sent.
+pub(super) const FUTILE_CHANGES: u32 = 3;
+
+/// Completes the step of a resource that exists.
+pub(super) fn step(
+    request: &Request<'_>,
+    subject: &Subject<'_>,
+    present: &Present,
+    mut step: Step,
+) -> Step {
+    step.notices.extend(subject.kind.notices(&present.bound, &present.actual));
+    if let Some(verdict) = unsettled(&present.readiness, &mut step) {
+        step.verdict = verdict;
+        return step;
+    }
+    if is_only_read(subject.kind) {
+        step.action = Action::Read;
+        return step;
+    }
+    step.notices.extend(present.diff.notices.iter().cloned());
+    step.waits.clone_from(&present.diff.waits);
+    step.refusals.clone_from(&present.diff.refusals);
+    step.deltas = judged(request, subject, present);
+    step.disruption = step.deltas.iter().map(|delta| delta.disruption).max().unwrap_or_default();
+    decide(request, subject, present, step)
+}
+
+/// Returns the verdict on a resource that is in no state to be compared.
+fn unsettled(readiness: &Readiness, step: &mut Step) -> Option<Verdict> {
+    match readiness {
+        Readiness::Ready | Readiness::Limited { .. } => None,
+        Readiness::Waiting { code, reason } => Some(waiting(code, reason.clone())),
+        Readiness::Broken { code, reason } => {
+            step.refusals.push(Refusal {
+                field: String::new(),
+                code: code.clone(),
+                message: reason.clone(),
+                help: "mend it in AWS; it is looked at again on the next pass".to_owned(),
+            });
+            Some(Verdict::Refused)
+        }
+    }
+}
+
+/// Says of each difference where it comes from and when AWS may apply it.
+fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Vec<Delta> {
+    let memory = remembered(request, subject);
+    let timing = match request.policy.disruption {
+        DisruptionPolicy::Window => Timing::Window,
+        DisruptionPolicy::Immediate => Timing::Immediate,
+    };
+    let origin = |delta: &Delta| match memory {
+        Some(memory) if memory.converged.get(&delta.field) == present.bound.declared(&delta.field) => {
+            Origin::Drift
+        }
+        _ => Origin::Git,
+    };
+    let judge = |delta: &Delta| Delta { origin: origin(delta), timing, ..delta.clone() };
+    present.diff.deltas.iter().map(judge).collect()
+}
+
+fn remembered<'a>(request: &'a Request<'_>, subject: &Subject<'_>) -> Option<&'a ResourceMemory> {
+    request.memory.resources.get(&subject.resource.id.to_string())
+}
+
+fn decide(
+    request: &Request<'_>,
+    subject: &Subject<'_>,
+    present: &Present,
+    mut step: Step,
+) -> Step {
+    match ownership(&present.bound, present.actual.tags.as_ref()) {
+        Ownership::Foreign(refusal) => {
+            step.refusals.insert(0, refusal);
+            step.verdict = Verdict::Refused;
+            step
+        }
+        Ownership::ToAdopt => {
+            step.action = Action::Adopt;
+            step.calls = subject.kind.adopt(&present.bound, &present.actual);
+            hold_back(request, &mut step);
+            step
+        }
+        Ownership::Unknown if !step.deltas.is_empty() => {
+            step.action = Action::Update;
+            step.verdict = waiting("OwnershipUnknown", format!("the tags of {}", step.resource));
+            step
+        }
+        Ownership::Ours | Ownership::Unknown => ours(request, subject, present, step),
+    }
+}
+
+fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut step: Step) -> Step {
+    if step.deltas.is_empty() {
+        step.verdict = rest(request, subject.kind, present, &step);
+        return step;
+    }
+    step.action = Action::Update;
+    let due: Vec<Delta> =
+        step.deltas.iter().filter(|delta| is_due(request, delta)).cloned().collect();
+    if due.is_empty() {
+        step.verdict = not_due(request);
+        return step;
+    }
+    if let Some(verdict) = futile(request, subject, &due, &mut step) {
+        step.verdict = verdict;
+        return step;
+    }
+    step.calls = subject.kind.update(&present.bound, &present.actual, &due);
+    step.effective = effective(request, subject.kind, &present.actual, &due);
+    hold_back(request, &mut step);
+    step
+}
+
+/// The verdict on a resource with nothing to mend: settled, waiting, queued or refused.
+fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) -> Verdict {
+    if let Some(wait) = step.waits.first() {
+        let queued = step.waits.iter().all(|wait| wait.code == "Pending");
+        return match next_window(kind, &present.actual, request.now) {
+            Some(until) if queued => Verdict::Deferred { until, why: wait.reason.clone() },
+            _ => waiting(&wait.code, wait.reason.clone()),
+        };
+    }
+    if step.refusals.is_empty() { Verdict::Go } else { Verdict::Refused }
+}
+
+/// Drift is mended when the policy says so and nobody snoozed it; what Git changed always is.
+fn is_due(request: &Request<'_>, delta: &Delta) -> bool {
+    delta.origin == Origin::Git
+        || (request.policy.drift == DriftPolicy::Revert && snoozed(request).is_none())
+}
+
+fn not_due(request: &Request<'_>) -> Verdict {
+    match (request.policy.drift, snoozed(request)) {
+        (DriftPolicy::Revert, Some(until)) => {
+            Verdict::Deferred { until, why: "an annotation snoozes the revert".to_owned() }
+        }
+        _ => Verdict::Reported,
+    }
+}
+
+fn snoozed(request: &Request<'_>) -> Option<Timestamp> {
+    request.snoozed_until.filter(|until| *until > request.now)
+}
+
+/// Stops the same change from being sent while it may still take effect, or for ever.
+fn futile(
+    request: &Request<'_>,
+    subject: &Subject<'_>,
+    due: &[Delta],
+    step: &mut Step,
+) -> Option<Verdict> {
+    let accepted = remembered(request, subject)?.accepted.as_ref()?;
+    if accepted.fields != values(due) {
+        return None;
+    }
+    if accepted.times >= FUTILE_CHANGES {
+        step.refusals.extend(due.iter().map(|delta| no_effect(delta, accepted.times)));
+        return Some(Verdict::Refused);
+    }
+    let age = request.now.duration_since(accepted.at);
+    (age < READBACK_GRACE).then(|| {
+        waiting("ReadbackLag", "AWS accepted this change and does not show it yet".to_owned())
+    })
+}
+
+fn no_effect(delta: &Delta, times: u32) -> Refusal {
+    Refusal {
+        field: delta.field.clone(),
+        code: "NoEffect".to_owned(),
+        message: format!(
+            "AWS accepted {} = {} {times} times and the value did not change",
+            delta.field, delta.to
+        ),
+        help: "declare the value that AWS answers, or list the field under reconcilePolicy.ignore"
+            .to_owned(),
+    }
+}
+
+/// The fields and values of a change, as they are remembered.
+pub(super) fn values(deltas: &[Delta]) -> BTreeMap<String, Value> {
+    deltas.iter().map(|delta| (delta.field.clone(), delta.to.clone())).collect()
+}
+
+fn effective(
+    request: &Request<'_>,
+    kind: &dyn Kind,
+    actual: &Observed,
+    due: &[Delta],
+) -> Option<Timestamp> {
+    let queued = |delta: &Delta| delta.timing == Timing::Window && delta.disruption.needs_window();
+    due.iter().any(queued).then(|| next_window(kind, actual, request.now))?
+}
+
+fn next_window(kind: &dyn Kind, actual: &Observed, now: Timestamp) -> Option<Timestamp> {
+    Window::weekly(kind.window(actual)?).map(|window| window.next_start(now))
+}
+
+/// A suspended object is reported and left.
+fn hold_back(request: &Request<'_>, step: &mut Step) {
+    if request.suspended {
+        step.verdict = Verdict::Reported;
+    }
+}
