@@ -12,3 +12,7 @@ pub mod kinds;
 pub mod manifest;
 pub mod queue;
 pub mod status;
+
+pub mod apply;
+pub mod observe;
+pub mod plan;

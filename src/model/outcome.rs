@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallError, ResourceId, Step};
+use super::{CallError, Step};
 
 /// Reports what became of one step.
 #[must_use]
@@ -35,11 +35,6 @@ pub enum StepOutcome {
         accepted: u32,
         /// What AWS said.
         error: CallError,
-    },
-    /// Not tried, because a resource before it did not succeed.
-    Skipped {
-        /// That resource.
-        after: ResourceId,
     },
     /// Not tried, because the right to write was lost or the agent is stopping; says which.
     Withheld {

@@ -143,6 +143,8 @@ pub struct DriftStatus {
 pub struct Memory {
     /// Failed attempts in a row.
     pub failures: u32,
+    /// Passes in a row that only waited.
+    pub waits: u32,
     /// Not before this time may the object be worked on, whatever wakes it.
     pub not_before: Option<Timestamp>,
     /// What is remembered per resource, by the text of its id.

@@ -78,21 +78,15 @@ impl Saved {
     }
 
     fn list(&self, name: &str, call: &Call) -> Result<&Vec<Value>, CallError> {
-        self.answers
-            .get(name)
-            .and_then(Value::as_array)
-            .ok_or_else(|| not_recorded(call, name))
+        self.answers.get(name).and_then(Value::as_array).ok_or_else(|| not_recorded(call, name))
     }
 
     /// A resource's tags: the `TagList` that the saved item holds, or none.
     fn tags(&self, call: &Call) -> Result<Value, CallError> {
         let arn = call.params.get("ResourceName");
-        let item = self
-            .answers
-            .values()
-            .filter_map(Value::as_array)
-            .flatten()
-            .find(|item| members(item).any(|(name, value)| name.ends_with("Arn") && Some(value) == arn));
+        let item = self.answers.values().filter_map(Value::as_array).flatten().find(|item| {
+            members(item).any(|(name, value)| name.ends_with("Arn") && Some(value) == arn)
+        });
         match item.and_then(|item| item.get("TagList")) {
             Some(tags) => Ok(json!({ "TagList": tags })),
             None => Err(not_recorded(call, "TagList of this resource")),
@@ -120,7 +114,9 @@ impl Cloud for Saved {
 fn matches(item: &Value, call: &Call) -> bool {
     call.params
         .iter()
-        .filter(|(name, value)| value.is_string() && !["Marker", "NextToken"].contains(&name.as_str()))
+        .filter(|(name, value)| {
+            value.is_string() && !["Marker", "NextToken"].contains(&name.as_str())
+        })
         .all(|(name, value)| item.get(name).is_none_or(|there| same_name(there, value)))
 }
 

@@ -45,7 +45,10 @@ fn note_converged(memory: &mut ResourceMemory, bound: &Bound, step: &Step) {
     let differs = |field: &str| {
         step.deltas.iter().any(|delta| delta.field == field)
             || step.waits.iter().any(|wait| wait.field == field || wait.field.is_empty())
-            || step.refusals.iter().any(|refusal| refusal.field == field || refusal.field.is_empty())
+            || step
+                .refusals
+                .iter()
+                .any(|refusal| refusal.field == field || refusal.field.is_empty())
     };
     if !matches!(step.action, Action::Nothing | Action::Update) {
         return;

@@ -18,11 +18,12 @@ use jiff::Timestamp;
 
 pub use memory::remember;
 
+use crate::model::desired::Unresolved;
 use crate::model::plan::{Action, Plan, Step, Verdict};
 use crate::model::status::Memory;
 use crate::model::{
     Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy, Readiness,
-    Resource, ResourceId, Revision, Timing,
+    Resource, Revision, Timing,
 };
 
 /// Holds what the planner decides on.
@@ -59,8 +60,8 @@ pub struct Subject<'a> {
 pub enum State {
     /// A value that it needs is not there yet.
     Unbound {
-        /// The resource that has to provide it.
-        by: ResourceId,
+        /// Why it is not.
+        why: Unresolved,
         /// Whether the resource itself exists, if that is known.
         exists: Option<bool>,
     },
@@ -102,12 +103,15 @@ fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
             step.verdict = waiting("Unknown", doubt.to_string());
             step
         }
-        State::Unbound { by, exists } => {
+        State::Unbound { why, exists } => {
             if *exists == Some(false) {
                 step.action = Action::Create;
                 step.deltas = known_values(subject);
             }
-            step.verdict = Verdict::Blocked { by: by.clone() };
+            step.verdict = match why {
+                Unresolved::Unseen(by) => Verdict::Blocked { by: by.clone() },
+                why => waiting("Dependency", why.to_string()),
+            };
             step
         }
         State::Absent(bound) => absent(request, subject, bound, step),
@@ -168,7 +172,7 @@ fn known_values(subject: &Subject<'_>) -> Vec<Delta> {
         .iter()
         .map(|(field, input)| match input {
             Input::Known(value) => new_value(subject.kind, field, value.clone(), "declared"),
-            Input::Output { of, member, .. } => {
+            Input::Output { of, member } | Input::Select { of, member, .. } => {
                 let value = format!("{member} of {of}").into();
                 new_value(subject.kind, field, value, "known when the other resource exists")
             }

@@ -25,7 +25,9 @@ pub(super) fn ownership(bound: &Bound, tags: Option<&BTreeMap<String, String>>) 
         Some(owner) => Ownership::Foreign(refusal(
             "OwnedByAnother",
             format!("{} belongs to {owner}, not to {}", bound.id, bound.owner),
-            format!("remove it from one of the two manifests, or remove the tag {OWNER_TAG} in AWS"),
+            format!(
+                "remove it from one of the two manifests, or remove the tag {OWNER_TAG} in AWS"
+            ),
         )),
         None if bound.adopt => Ownership::ToAdopt,
         None => Ownership::Foreign(refusal(

@@ -69,7 +69,9 @@ fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Ve
         DisruptionPolicy::Immediate => Timing::Immediate,
     };
     let origin = |delta: &Delta| match memory {
-        Some(memory) if memory.converged.get(&delta.field) == present.bound.declared(&delta.field) => {
+        Some(memory)
+            if memory.converged.get(&delta.field) == present.bound.declared(&delta.field) =>
+        {
             Origin::Drift
         }
         _ => Origin::Git,
@@ -82,12 +84,7 @@ fn remembered<'a>(request: &'a Request<'_>, subject: &Subject<'_>) -> Option<&'a
     request.memory.resources.get(&subject.resource.id.to_string())
 }
 
-fn decide(
-    request: &Request<'_>,
-    subject: &Subject<'_>,
-    present: &Present,
-    mut step: Step,
-) -> Step {
+fn decide(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut step: Step) -> Step {
     match ownership(&present.bound, present.actual.tags.as_ref()) {
         Ownership::Foreign(refusal) => {
             step.refusals.insert(0, refusal);
@@ -170,7 +167,7 @@ fn futile(
     step: &mut Step,
 ) -> Option<Verdict> {
     let accepted = remembered(request, subject)?.accepted.as_ref()?;
-    if accepted.fields != values(due) {
+    if values(due).iter().any(|(field, value)| accepted.fields.get(field) != Some(value)) {
         return None;
     }
     if accepted.times >= FUTILE_CHANGES {

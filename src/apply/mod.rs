@@ -1,0 +1,80 @@
+//! Carries a plan out, step by step, and reports what became of each.
+//!
+//! In: a [`Plan`]. Out: one [`Attempt`] per step, in the same order.
+//!
+//! Invariants: it chooses nothing: it sends the calls of the steps whose verdict is `Go`, in order,
+//! once; before each mutating call the [`Gate`] is asked; a failed step does not stop a step that
+//! does not need it. It retries nothing: the queue does.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::model::outcome::{Attempt, StepOutcome};
+use crate::model::{Call, CallError, Cloud, ErrorClass, Plan, Step, Target};
+
+/// The future of a gate's answer.
+pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Stands before every mutating call: the right to write, and the record of the intent.
+pub trait Gate: Send + Sync {
+    /// Allows a call, or says why it is withheld. What has to be on disk before the call is on
+    /// disk when this returns.
+    fn enter<'a>(&'a self, step: &'a Step, call: &'a Call) -> GateFuture<'a, Result<(), String>>;
+
+    /// Hears what became of a call.
+    fn leave<'a>(
+        &'a self,
+        step: &'a Step,
+        call: &'a Call,
+        error: Option<&'a CallError>,
+    ) -> GateFuture<'a, ()>;
+}
+
+/// Carries out a plan.
+pub async fn apply(plan: &Plan, cloud: &dyn Cloud, gate: &dyn Gate) -> Vec<Attempt> {
+    let mut attempts = Vec::with_capacity(plan.steps.len());
+    for step in &plan.steps {
+        let outcome = match step.is_work() {
+            true => attempt(step, cloud, gate).await,
+            false => StepOutcome::Unneeded,
+        };
+        attempts.push(Attempt { step: step.clone(), outcome });
+    }
+    attempts
+}
+
+async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome {
+    let target = Target { scope: step.resource.scope.clone(), kind: step.resource.kind.clone() };
+    let mut accepted = 0;
+    for call in &step.calls {
+        if let Err(reason) = gate.enter(step, call).await {
+            return StepOutcome::Withheld { reason };
+        }
+        let answer = cloud.call(&target, call).await;
+        gate.leave(step, call, answer.as_ref().err()).await;
+        match answer {
+            Ok(_) => accepted += 1,
+            Err(error) if is_postponed(error.class) => return StepOutcome::Postponed { error },
+            Err(error) => return StepOutcome::Failed { accepted, error },
+        }
+    }
+    StepOutcome::Accepted { calls: accepted }
+}
+
+/// A call that met the wrong moment is not a failure: the next pass looks again.
+fn is_postponed(class: ErrorClass) -> bool {
+    match class {
+        ErrorClass::Throttled
+        | ErrorClass::NotReady
+        | ErrorClass::AlreadyExists
+        | ErrorClass::NotFound => true,
+        ErrorClass::Denied
+        | ErrorClass::Invalid
+        | ErrorClass::NoEffect
+        | ErrorClass::Transient
+        | ErrorClass::Ambiguous => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
