@@ -1,0 +1,9 @@
+//! One pass for one key: the only place where the stages meet.
+//!
+//! In: a key. Out: the cloud a step closer to Git, a status, and the time of the next pass.
+//!
+//! Invariants: a pass is a function of what is desired and what is actual; it keeps nothing in
+//! memory between two passes. A trigger carries no content. Every pass ends with a next one, or
+//! with a condition that says why there is none.
+
+pub mod next;
