@@ -8,11 +8,18 @@
 
 pub mod model;
 
-pub mod kinds;
 pub mod manifest;
+
 pub mod queue;
-pub mod status;
+
+pub mod kinds;
+
+pub mod observe;
+
+pub mod plan;
 
 pub mod apply;
-pub mod observe;
-pub mod plan;
+
+pub mod status;
+
+pub mod reconcile;
