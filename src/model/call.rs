@@ -79,6 +79,54 @@ pub enum ErrorClass {
     Ambiguous,
 }
 
+impl ErrorClass {
+    /// Says what an error code means that any AWS service may answer; `None` for all others.
+    ///
+    /// Source: the pages "Common Errors" of the RDS and EC2 API references. An internal failure
+    /// says nothing about whether the call applied.
+    pub fn of_common(code: &str) -> Option<Self> {
+        Some(match code {
+            "Throttling"
+            | "ThrottlingException"
+            | "Throttled"
+            | "ThrottledException"
+            | "RequestThrottled"
+            | "RequestThrottledException"
+            | "RequestLimitExceeded"
+            | "TooManyRequestsException"
+            | "BandwidthLimitExceeded"
+            | "PriorRequestNotComplete"
+            | "SlowDown" => Self::Throttled,
+            "AccessDenied"
+            | "AccessDeniedException"
+            | "NotAuthorized"
+            | "UnauthorizedOperation"
+            | "AuthFailure"
+            | "OptInRequired"
+            | "Blocked"
+            | "ExpiredToken"
+            | "ExpiredTokenException"
+            | "RequestExpired"
+            | "InvalidClientTokenId"
+            | "UnrecognizedClientException"
+            | "MissingAuthenticationToken"
+            | "MissingAuthenticationTokenException"
+            | "IncompleteSignature"
+            | "SignatureDoesNotMatch" => Self::Denied,
+            "ServiceUnavailable" | "ServiceUnavailableException" | "Unavailable" => Self::Transient,
+            "InternalFailure"
+            | "InternalError"
+            | "InternalServerError"
+            | "InternalServiceError"
+            | "Timeout"
+            | "RequestTimeout"
+            | "RequestTimeoutException"
+            | "Connection" => Self::Ambiguous,
+            _ => return None,
+        })
+    }
+}
+
 /// Reports a call that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{operation} was refused: {code}: {message}")]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Disruption;
+use super::{Apply, Disruption};
 
 /// Describes one field that differs and can be mended in place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Delta {
     pub disruption: Disruption,
     /// True when it is reverted at once, window or not.
     pub security: bool,
+    /// When AWS applies it once accepted.
+    #[serde(default)]
+    pub apply: Apply,
     /// Where the difference comes from; set by the planner.
     #[serde(default)]
     pub origin: Origin,

@@ -40,7 +40,7 @@ pub use outcome::{Attempt, StepOutcome};
 pub use plan::{Action, Plan, Step, Verdict};
 pub use policy::Policy;
 pub use problem::{Finding, Position, Problem, Severity};
-pub use rules::{Change, Compare, Disruption, Rule};
+pub use rules::{Apply, Change, Compare, Disruption, Hold, Rule, Yield};
 pub use status::{Condition, ObjectStatus, ResourceStatus};
 pub use tree::{ChangeSet, Entry, Tree};
 pub use window::Window;

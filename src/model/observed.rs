@@ -20,14 +20,18 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Returns the member at a dotted path, for example `DBSubnetGroup.DBSubnetGroupName`.
+    /// Returns the member at a dotted path, for example `DBSubnetGroup.DBSubnetGroupName` or
+    /// `DBParameterGroups.0.DBParameterGroupName`.
     ///
     /// A missing member and an explicit null are the same: `None`.
     pub fn member(&self, path: &str) -> Option<&Value> {
         let mut parts = path.split('.');
         let mut value = self.members.get(parts.next()?)?;
         for part in parts {
-            value = value.get(part)?;
+            value = match value {
+                Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+                _ => value.get(part)?,
+            };
         }
         (!value.is_null()).then_some(value)
     }

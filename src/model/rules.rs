@@ -6,13 +6,15 @@
 use serde::{Deserialize, Serialize};
 
 /// States everything that is known about one field of a kind.
+///
+/// A table is written with [`Rule::new`] and the methods that add what is special about a field.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// The field's path in the manifest section, for example `storage.sizeGiB`.
     pub field: &'static str,
     /// The dotted path of the member in the describe answer, for example `AllocatedStorage`.
     pub member: &'static str,
-    /// The parameter of the create and modify calls that sets it, for example `AllocatedStorage`.
+    /// The parameter of the modify call that sets it, for example `AllocatedStorage`.
     pub parameter: &'static str,
     /// The member of `PendingModifiedValues` that holds a queued value, if there is one.
     pub pending: Option<&'static str>,
@@ -22,10 +24,117 @@ pub struct Rule {
     pub change: Change,
     /// What mending it disrupts.
     pub disruption: Disruption,
+    /// When AWS applies a change that it accepted.
+    pub apply: Apply,
     /// States of the resource in which this field cannot be changed, with the reason.
     pub holds: &'static [Hold],
     /// True when a difference is a danger that is reverted at once (public access, protection off).
     pub security: bool,
+    /// Others that own the field while a member exists.
+    pub yields: &'static [Yield],
+    /// The member that must be true, or not zero, for the field to have a meaning.
+    pub relevant: Option<&'static str>,
+    /// The field with which it changes: a difference here waits while that one waits or is
+    /// refused, and disrupts as much.
+    pub with: Option<&'static str>,
+}
+
+impl Rule {
+    /// States a field that is compared exactly, changes in place and at once, and disrupts nothing.
+    pub const fn new(field: &'static str, member: &'static str, parameter: &'static str) -> Self {
+        Self {
+            field,
+            member,
+            parameter,
+            pending: None,
+            compare: Compare::Exact,
+            change: Change::InPlace,
+            disruption: Disruption::None,
+            apply: Apply::AtOnce,
+            holds: &[],
+            security: false,
+            yields: &[],
+            relevant: None,
+            with: None,
+        }
+    }
+
+    /// Names the member of `PendingModifiedValues` that holds a queued value.
+    #[must_use]
+    pub const fn pending(mut self, member: &'static str) -> Self {
+        self.pending = Some(member);
+        self
+    }
+
+    /// Says how the values are compared.
+    #[must_use]
+    pub const fn compare(mut self, compare: Compare) -> Self {
+        self.compare = compare;
+        self
+    }
+
+    /// Says that a difference is refused with this code.
+    #[must_use]
+    pub const fn immutable(mut self, code: &'static str) -> Self {
+        self.change = Change::Immutable(code);
+        self
+    }
+
+    /// Says that the field takes effect at creation only.
+    #[must_use]
+    pub const fn create_only(mut self) -> Self {
+        self.change = Change::CreateOnly;
+        self
+    }
+
+    /// Says what a change disrupts.
+    #[must_use]
+    pub const fn disrupts(mut self, disruption: Disruption) -> Self {
+        self.disruption = disruption;
+        self
+    }
+
+    /// Says when AWS applies a change.
+    #[must_use]
+    pub const fn applies(mut self, apply: Apply) -> Self {
+        self.apply = apply;
+        self
+    }
+
+    /// Names the states in which the field waits.
+    #[must_use]
+    pub const fn holds(mut self, holds: &'static [Hold]) -> Self {
+        self.holds = holds;
+        self
+    }
+
+    /// Says that a difference is a danger.
+    #[must_use]
+    pub const fn security(mut self) -> Self {
+        self.security = true;
+        self
+    }
+
+    /// Names others that may own the field.
+    #[must_use]
+    pub const fn yields(mut self, yields: &'static [Yield]) -> Self {
+        self.yields = yields;
+        self
+    }
+
+    /// Names the member without which the field has no meaning.
+    #[must_use]
+    pub const fn relevant(mut self, member: &'static str) -> Self {
+        self.relevant = Some(member);
+        self
+    }
+
+    /// Names the field with which it changes.
+    #[must_use]
+    pub const fn with(mut self, field: &'static str) -> Self {
+        self.with = Some(field);
+        self
+    }
 }
 
 /// Names a state in which a field waits.
@@ -35,6 +144,32 @@ pub struct Hold {
     pub status: &'static str,
     /// The reason, for people.
     pub reason: &'static str,
+}
+
+/// Names somebody else who owns a field while a member of the describe answer exists.
+#[derive(Debug, Clone, Copy)]
+pub struct Yield {
+    /// The member, for example `AwsBackupRecoveryPointArn`.
+    pub member: &'static str,
+    /// The code of the notice, for example `ManagedByAwsBackup`.
+    pub code: &'static str,
+    /// Who owns it, for people.
+    pub reason: &'static str,
+}
+
+/// Says when AWS applies a change that it accepted.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum Apply {
+    /// At once, whatever the call says: whoever wants it in a window has to send it in the window.
+    #[default]
+    AtOnce,
+    /// In the next maintenance window, or at once with `ApplyImmediately`.
+    Queued,
+    /// In the next maintenance window; never sent with `ApplyImmediately`.
+    Window,
 }
 
 /// Says how a declared and an actual value are compared.
@@ -48,19 +183,51 @@ pub enum Compare {
     FoldCase,
     /// A dotted version by components: what is declared is a prefix; behind is drift, ahead is not
     /// (AWS upgrades by itself and cannot go back).
-    Version,
-    /// A lower bound when the named field is declared (autoscaling grows the disk); otherwise
+    Version {
+        /// The field that declares the engine, which says how many components are the major.
+        engine: &'static str,
+        /// The field that allows another major version; without it that is refused.
+        allow_major: &'static str,
+    },
+    /// A lower bound where autoscaling is on, declared or in AWS (it grows the disk); otherwise
     /// equal up to AWS's rounding, and lower is refused because storage cannot shrink.
     Storage {
         /// The field that declares the upper bound.
         ceiling: &'static str,
+        /// The member that holds the upper bound.
+        ceiling_member: &'static str,
     },
+    /// The upper bound of autoscaling; at or under the size in the named member it means off, which
+    /// AWS answers by leaving the bound out.
+    Ceiling {
+        /// The member that holds the size.
+        size: &'static str,
+    },
+    /// A certificate authority: an older generation than the actual one is refused.
+    Certificate,
     /// A weekly or daily UTC window; letter case aside.
     Window,
     /// An unordered list of texts.
     Set,
-    /// The named member of a list of structures, as an unordered list of texts.
+    /// The named member of a list of structures, as an unordered list of texts; an item whose
+    /// `Status` is `removing` is gone already.
     SetOf(&'static str),
+    /// An unordered list of texts, to which the queue holds additions and removals.
+    SetWithQueue {
+        /// The member of the queued value that lists additions.
+        enable: &'static str,
+        /// The member of the queued value that lists removals.
+        disable: &'static str,
+    },
+    /// One text that the named member of a list of structures has to hold; letter case aside.
+    Membership {
+        /// The member that holds the name.
+        name: &'static str,
+        /// The member that says whether the membership is in force.
+        status: &'static str,
+    },
+    /// What the named tag recorded at creation.
+    CreationTag(&'static str),
     /// Tags: declared keys are enforced, AWS's own (`aws:`) and Levelset's are left alone.
     Tags,
     /// Declared `true` means the member exists.
