@@ -22,8 +22,8 @@ use crate::model::desired::Unresolved;
 use crate::model::plan::{Action, Plan, Step, Verdict};
 use crate::model::status::Memory;
 use crate::model::{
-    Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy, Readiness,
-    Resource, Revision, Timing,
+    Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy,
+    Readiness, Resource, Revision, Timing,
 };
 
 /// Holds what the planner decides on.
@@ -190,6 +190,7 @@ fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> 
         why: why.to_owned(),
         disruption: Disruption::None,
         security: false,
+        apply: rule.map_or(Apply::AtOnce, |rule| rule.apply),
         origin: Origin::Git,
         timing: Timing::default(),
     }
