@@ -34,7 +34,7 @@ fn resource(
     attempt: &Attempt,
     now: Timestamp,
 ) -> ResourceMemory {
-    let State::Present(present) = &subject.state else { return memory };
+    let State::Present(present) = subject.state else { return memory };
     note_converged(&mut memory, &present.bound, &attempt.step);
     note_accepted(&mut memory, attempt, now);
     memory

@@ -53,7 +53,7 @@ pub struct Subject<'a> {
     /// What is declared.
     pub resource: &'a Resource,
     /// How it stands.
-    pub state: State,
+    pub state: &'a State,
 }
 
 /// Says how a resource stands.
@@ -98,7 +98,7 @@ fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
         step.verdict = Verdict::Refused;
         return step;
     }
-    match &subject.state {
+    match subject.state {
         State::Unknown(doubt) => {
             step.verdict = waiting("Unknown", doubt.to_string());
             step

@@ -1,0 +1,131 @@
+//! Looks at one object: expand, observe, bind, diff. It changes nothing.
+//!
+//! The read half of a pass; a plan that is only shown ends here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::diff::diff;
+use crate::kinds;
+use crate::manifest::Object;
+use crate::manifest::expand::{Place, expand};
+use crate::model::{
+    Bound, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource, ResourceId,
+};
+use crate::observe::Observer;
+use crate::plan::bind::bind;
+use crate::plan::{Present, State, Subject};
+
+/// Holds one resource as it was seen.
+pub struct Sighting {
+    kind: &'static dyn Kind,
+    resource: Resource,
+    state: State,
+}
+
+impl Sighting {
+    /// Returns what the planner needs of it.
+    pub fn subject(&self) -> Subject<'_> {
+        Subject { kind: self.kind, resource: &self.resource, state: &self.state }
+    }
+}
+
+/// Looks at every resource of an object, in the order of their dependencies.
+pub async fn look(
+    observer: &Observer,
+    object: &Object,
+    place: &Place,
+    is_network: &dyn Fn(&str) -> bool,
+) -> Vec<Sighting> {
+    let resources = expand(object, place, is_network);
+    let mut seen = Seen::default();
+    let mut sightings = Vec::with_capacity(resources.len());
+    for resource in resources {
+        let Some(kind) = kinds::find(&resource.id.kind) else { continue };
+        for reference in resource.references() {
+            seen.visit(observer, reference).await;
+        }
+        seen.visit(observer, &resource.id).await;
+        let state = state(observer, kind, &resource, &seen, object.policy()).await;
+        sightings.push(Sighting { kind, resource, state });
+    }
+    sightings
+}
+
+/// Holds what has been observed in this pass.
+#[derive(Default)]
+struct Seen(BTreeMap<ResourceId, Observation>);
+
+impl Seen {
+    async fn visit(&mut self, observer: &Observer, id: &ResourceId) {
+        let Some(kind) = kinds::find(&id.kind) else { return };
+        if !self.0.contains_key(id) {
+            self.0.insert(id.clone(), observer.observe(kind, id).await);
+        }
+    }
+
+    /// Returns a resource whose outputs may be relied on: it exists and is settled.
+    fn settled(&self, id: &ResourceId) -> Option<&Observed> {
+        let Some(Observation::Present(observed)) = self.0.get(id) else { return None };
+        let readiness = kinds::find(&id.kind)?.readiness(observed);
+        matches!(readiness, Readiness::Ready | Readiness::Limited { .. }).then_some(&**observed)
+    }
+
+    fn exists(&self, id: &ResourceId) -> Option<bool> {
+        match self.0.get(id)? {
+            Observation::Present(_) => Some(true),
+            Observation::Absent => Some(false),
+            Observation::Unknown(_) => None,
+        }
+    }
+}
+
+async fn state(
+    observer: &Observer,
+    kind: &'static dyn Kind,
+    resource: &Resource,
+    seen: &Seen,
+    policy: &Policy,
+) -> State {
+    let bound = match bind(resource, |id| seen.settled(id)) {
+        Ok(bound) => bound,
+        Err(why) => return State::Unbound { why, exists: seen.exists(&resource.id) },
+    };
+    match seen.0.get(&resource.id) {
+        Some(Observation::Present(actual)) => {
+            let ignore = ignored(policy, resource);
+            present(observer, kind, bound, actual.clone(), &ignore)
+                .await
+                .unwrap_or_else(State::Unknown)
+        }
+        Some(Observation::Absent) => State::Absent(bound),
+        Some(Observation::Unknown(doubt)) => State::Unknown(doubt.clone()),
+        None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
+    }
+}
+
+async fn present(
+    observer: &Observer,
+    kind: &'static dyn Kind,
+    bound: Bound,
+    actual: Arc<Observed>,
+    ignore: &[String],
+) -> Result<State, Doubt> {
+    let readiness = kind.readiness(&actual);
+    if matches!(readiness, Readiness::Waiting { .. } | Readiness::Broken { .. }) {
+        let diff = Diff::default();
+        return Ok(State::Present(Box::new(Present { bound, actual, readiness, diff })));
+    }
+    let mut actual = observer.details(kind, &bound, actual).await?;
+    let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
+    if !diff.deltas.is_empty() {
+        actual = observer.tags(kind, &bound.id, actual).await?;
+    }
+    Ok(State::Present(Box::new(Present { bound, actual, readiness, diff })))
+}
+
+/// The ignored fields of a resource's own section, without the section's name.
+fn ignored(policy: &Policy, resource: &Resource) -> Vec<String> {
+    let prefix = format!("{}.", resource.section);
+    policy.ignore.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect()
+}
