@@ -12,9 +12,10 @@ mod memory;
 mod ownership;
 mod present;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use memory::remember;
 
@@ -23,8 +24,14 @@ use crate::model::plan::{Action, Plan, Step, Verdict};
 use crate::model::status::Memory;
 use crate::model::{
     Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy,
-    Readiness, Resource, Revision, Timing,
+    Readiness, Resource, ResourceId, Revision, Timing,
 };
+
+/// How long a create that was sent may stay unseen before it is sent again.
+///
+/// Sending it again is safe, because names are given and AWS refuses a second one; waiting keeps a
+/// slow answer from looking like a failure.
+const CREATE_GRACE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Holds what the planner decides on.
 pub struct Request<'a> {
@@ -40,6 +47,8 @@ pub struct Request<'a> {
     pub snoozed_until: Option<Timestamp>,
     /// What is remembered of earlier passes.
     pub memory: &'a Memory,
+    /// When a create was sent whose resource has not been read since.
+    pub intents: BTreeMap<ResourceId, Timestamp>,
     /// The time of this pass.
     pub now: Timestamp,
     /// The resources, in the order of their dependencies.
@@ -147,6 +156,13 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
     }
     step.action = Action::Create;
     step.deltas = creation(subject.kind, bound);
+    if let Some(sent) = request.intents.get(&step.resource)
+        && request.now.duration_since(*sent) < CREATE_GRACE
+    {
+        let on = "a create was sent and its resource is not to be seen yet".to_owned();
+        step.verdict = waiting("CreateOutcomeUnknown", on);
+        return step;
+    }
     step.calls = subject.kind.create(bound);
     if request.suspended {
         step.verdict = Verdict::Reported;

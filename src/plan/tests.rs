@@ -1,1 +1,348 @@
+//! The planner's decisions on facts made by hand; the kind is a small one of the tests' own.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::model::desired::OWNER_TAG;
+use crate::model::kind::{List, Lists};
+use crate::model::outcome::{Attempt, StepOutcome};
+use crate::model::policy::{DisruptionPolicy, DriftPolicy};
+use crate::model::rules::{Change, Compare};
+use crate::model::status::ResourceMemory;
+use crate::model::{AccountId, Call, ErrorClass, KindName, Region, ResourceId, Rule, Scope, Wait};
+
+/// A kind with one field that reboots and a maintenance window.
+struct Lamp;
+
+const RULES: &[Rule] = &[Rule {
+    field: "colour",
+    member: "Colour",
+    parameter: "Colour",
+    pending: None,
+    compare: Compare::Exact,
+    change: Change::InPlace,
+    disruption: Disruption::Reboot,
+    holds: &[],
+    security: false,
+}];
+
+impl Kind for Lamp {
+    fn name(&self) -> KindName {
+        KindName::new("lamp")
+    }
+    fn service(&self) -> &'static str {
+        "rds"
+    }
+    fn lists(&self) -> &'static [List] {
+        &[]
+    }
+    fn assemble(&self, _: Lists) -> Vec<(String, Map<String, Value>)> {
+        Vec::new()
+    }
+    fn confirm(&self, _: &str) -> Option<Call> {
+        None
+    }
+    fn rules(&self) -> &'static [Rule] {
+        RULES
+    }
+    fn readiness(&self, _: &Observed) -> Readiness {
+        Readiness::Ready
+    }
+    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        actual.text("Window")
+    }
+    fn create(&self, _: &Bound) -> Vec<Call> {
+        vec![Call::new("rds", "CreateLamp")]
+    }
+    fn update(&self, _: &Bound, _: &Observed, deltas: &[Delta]) -> Vec<Call> {
+        let modify = |call: Call, delta: &Delta| call.with(&delta.parameter, delta.to.clone());
+        vec![deltas.iter().fold(Call::new("rds", "ModifyLamp"), modify)]
+    }
+    fn adopt(&self, _: &Bound, _: &Observed) -> Vec<Call> {
+        vec![Call::new("rds", "AddTagsToResource")]
+    }
+    fn classify(&self, _: &str) -> ErrorClass {
+        ErrorClass::Invalid
+    }
+}
+
+/// One lamp that Git wants red, and everything that surrounds it.
+struct Scene {
+    key: Key,
+    policy: Policy,
+    memory: Memory,
+    resource: Resource,
+    state: State,
+    suspended: bool,
+    snoozed_until: Option<Timestamp>,
+    intent: Option<Timestamp>,
+}
+
+fn now() -> Timestamp {
+    "2026-11-25T12:00:00Z".parse().unwrap()
+}
+
+fn bound() -> Bound {
+    let scope = Scope { account: AccountId::new("000000000012"), region: Region::new("eu-west-1") };
+    Bound {
+        id: ResourceId { kind: KindName::new("lamp"), scope, name: "desk".into() },
+        fields: BTreeMap::from([("colour".into(), json!("red"))]),
+        initial: BTreeMap::new(),
+        owner: "levelset/Workspace/desk".to_owned(),
+        adopt: false,
+    }
+}
+
+fn red_for_blue() -> Diff {
+    let delta = Delta {
+        field: "colour".to_owned(),
+        parameter: "Colour".to_owned(),
+        from: json!("blue"),
+        to: json!("red"),
+        why: "differs".to_owned(),
+        disruption: Disruption::Reboot,
+        security: false,
+        origin: Origin::Git,
+        timing: Timing::Window,
+    };
+    Diff { deltas: vec![delta], ..Diff::default() }
+}
+
+impl Scene {
+    fn with(state: State) -> Self {
+        let bound = bound();
+        let known = |(field, value): (&std::borrow::Cow<'static, str>, &Value)| {
+            (field.clone(), Input::Known(value.clone()))
+        };
+        Self {
+            key: Key::workspace("desk"),
+            policy: Policy::default(),
+            memory: Memory::default(),
+            resource: Resource {
+                id: bound.id.clone(),
+                section: "lamp".into(),
+                fields: bound.fields.iter().map(known).collect(),
+                initial: BTreeMap::new(),
+                owner: bound.owner.clone(),
+                adopt: false,
+                notices: Vec::new(),
+                refusals: Vec::new(),
+            },
+            state,
+            suspended: false,
+            snoozed_until: None,
+            intent: None,
+        }
+    }
+
+    fn present(diff: Diff) -> Self {
+        Self::tagged(diff, Some(BTreeMap::from([(OWNER_TAG.to_owned(), bound().owner)])))
+    }
+
+    fn tagged(diff: Diff, tags: Option<BTreeMap<String, String>>) -> Self {
+        let members = json!({"Window": "sun:05:00-sun:06:00"}).as_object().unwrap().clone();
+        let actual = Arc::new(Observed { members, tags, at: now() });
+        let readiness = Readiness::Ready;
+        Self::with(State::Present(Box::new(Present { bound: bound(), actual, readiness, diff })))
+    }
+
+    fn remembering(mut self, memory: ResourceMemory) -> Self {
+        self.memory.resources.insert(self.resource.id.to_string(), memory);
+        self
+    }
+
+    fn converged_before(self) -> Self {
+        let converged = BTreeMap::from([("colour".to_owned(), json!("red"))]);
+        self.remembering(ResourceMemory { converged, accepted: None })
+    }
+
+    fn request(&self) -> Request<'_> {
+        let intents = self.intent.map(|at| (self.resource.id.clone(), at));
+        Request {
+            key: &self.key,
+            revision: None,
+            policy: &self.policy,
+            suspended: self.suspended,
+            snoozed_until: self.snoozed_until,
+            memory: &self.memory,
+            intents: intents.into_iter().collect(),
+            now: now(),
+            subjects: vec![Subject { kind: &Lamp, resource: &self.resource, state: &self.state }],
+        }
+    }
+
+    fn step(&self) -> Step {
+        plan(&self.request()).steps.remove(0)
+    }
+
+    /// Plans, pretends that AWS accepted, and returns the scene after that pass.
+    fn after_acceptance(mut self) -> Self {
+        let attempt = Attempt { step: self.step(), outcome: StepOutcome::Accepted { calls: 1 } };
+        self.memory.resources = remember(&self.request(), &[attempt]);
+        self
+    }
+}
+
+#[test]
+fn what_is_as_declared_needs_nothing() {
+    let step = Scene::present(Diff::default()).step();
+    assert!(step.is_settled() && !step.is_work());
+}
+
+#[test]
+fn an_absent_resource_is_made() {
+    let step = Scene::with(State::Absent(bound())).step();
+    assert_eq!(step.action, Action::Create);
+    assert_eq!(step.calls, [Call::new("rds", "CreateLamp")]);
+}
+
+#[test]
+fn a_create_that_was_just_sent_is_not_sent_again_while_it_cannot_be_seen() {
+    let mut scene = Scene::with(State::Absent(bound()));
+    scene.intent = Some(now() - jiff::SignedDuration::from_secs(5));
+    assert!(matches!(scene.step().verdict, Verdict::Waiting { .. }));
+    assert!(!scene.step().is_work());
+    scene.intent = Some(now() - jiff::SignedDuration::from_mins(10));
+    assert!(scene.step().is_work());
+}
+
+#[test]
+fn doubt_leads_to_waiting_and_never_to_a_call() {
+    for doubt in [Doubt::Throttled, Doubt::Denied("no".into()), Doubt::Failed("no".into())] {
+        let step = Scene::with(State::Unknown(doubt)).step();
+        assert!(matches!(step.verdict, Verdict::Waiting { .. }));
+        assert!(step.calls.is_empty());
+    }
+}
+
+#[test]
+fn a_difference_after_convergence_is_drift_and_one_after_a_commit_is_not() {
+    let drifted = Scene::present(red_for_blue()).converged_before();
+    assert_eq!(drifted.step().deltas[0].origin, Origin::Drift);
+    let changed = Scene::present(red_for_blue()).remembering(ResourceMemory {
+        converged: BTreeMap::from([("colour".to_owned(), json!("blue"))]),
+        accepted: None,
+    });
+    assert_eq!(changed.step().deltas[0].origin, Origin::Git);
+}
+
+#[test]
+fn drift_is_reported_and_left_where_the_policy_says_so() {
+    let mut scene = Scene::present(red_for_blue()).converged_before();
+    scene.policy.drift = DriftPolicy::Report;
+    let step = scene.step();
+    assert_eq!(step.verdict, Verdict::Reported);
+    assert!(step.calls.is_empty() && step.deltas.len() == 1);
+}
+
+#[test]
+fn a_snooze_defers_the_revert_and_not_a_change_from_git() {
+    let until: Timestamp = "2026-11-26T00:00:00Z".parse().unwrap();
+    let mut drifted = Scene::present(red_for_blue()).converged_before();
+    drifted.snoozed_until = Some(until);
+    assert!(matches!(drifted.step().verdict, Verdict::Deferred { until: at, .. } if at == until));
+    let mut changed = Scene::present(red_for_blue());
+    changed.snoozed_until = Some(until);
+    assert!(changed.step().is_work());
+}
+
+#[test]
+fn a_suspended_object_is_reported_and_left() {
+    let mut scene = Scene::present(red_for_blue());
+    scene.suspended = true;
+    assert_eq!(scene.step().verdict, Verdict::Reported);
+    let mut absent = Scene::with(State::Absent(bound()));
+    absent.suspended = true;
+    assert!(!absent.step().is_work());
+}
+
+#[test]
+fn a_reboot_is_announced_for_the_next_maintenance_window() {
+    let step = Scene::present(red_for_blue()).step();
+    assert!(step.is_work());
+    assert_eq!(step.effective, Some("2026-11-29T05:00:00Z".parse().unwrap()));
+    let mut at_once = Scene::present(red_for_blue());
+    at_once.policy.disruption = DisruptionPolicy::Immediate;
+    assert_eq!(at_once.step().effective, None);
+    assert_eq!(at_once.step().deltas[0].timing, Timing::Immediate);
+}
+
+#[test]
+fn a_change_that_aws_has_queued_is_deferred_to_the_window() {
+    let wait = Wait { field: "colour".into(), code: "Pending".into(), reason: "queued".into() };
+    let step = Scene::present(Diff { waits: vec![wait], ..Diff::default() }).step();
+    let window: Timestamp = "2026-11-29T05:00:00Z".parse().unwrap();
+    assert!(matches!(step.verdict, Verdict::Deferred { until, .. } if until == window));
+}
+
+#[test]
+fn what_is_not_ours_is_refused_and_still_shown() {
+    for tags in [BTreeMap::new(), BTreeMap::from([(OWNER_TAG.to_owned(), "other/x/y".to_owned())])]
+    {
+        let step = Scene::tagged(red_for_blue(), Some(tags)).step();
+        assert_eq!(step.verdict, Verdict::Refused);
+        assert!(step.calls.is_empty() && step.deltas.len() == 1);
+    }
+}
+
+#[test]
+fn unread_tags_withhold_a_change() {
+    let step = Scene::tagged(red_for_blue(), None).step();
+    assert!(
+        matches!(step.verdict, Verdict::Waiting { ref code, .. } if code == "OwnershipUnknown")
+    );
+    assert!(Scene::tagged(Diff::default(), None).step().is_settled());
+}
+
+#[test]
+fn an_untagged_resource_is_taken_over_where_the_manifest_says_so() {
+    let mut scene = Scene::tagged(red_for_blue(), Some(BTreeMap::new()));
+    if let State::Present(present) = &mut scene.state {
+        present.bound.adopt = true;
+    }
+    let step = scene.step();
+    assert_eq!(step.action, Action::Adopt);
+    assert_eq!(step.calls, [Call::new("rds", "AddTagsToResource")]);
+}
+
+#[test]
+fn an_accepted_change_is_not_repeated_while_the_answer_lags() {
+    let scene = Scene::present(red_for_blue()).after_acceptance();
+    assert!(
+        matches!(scene.step().verdict, Verdict::Waiting { ref code, .. } if code == "ReadbackLag")
+    );
+}
+
+#[test]
+fn a_change_without_effect_is_sent_three_times_and_then_refused() {
+    let mut scene = Scene::present(red_for_blue());
+    let mut sent = 0;
+    for _ in 0..10 {
+        if scene.step().is_work() {
+            sent += 1;
+            scene = scene.after_acceptance();
+        }
+        for memory in scene.memory.resources.values_mut() {
+            if let Some(accepted) = &mut memory.accepted {
+                accepted.at = now() - jiff::SignedDuration::from_hours(1);
+            }
+        }
+    }
+    assert_eq!(sent, 3);
+    assert_eq!(scene.step().refusals[0].code, "NoEffect");
+}
+
+#[test]
+fn a_change_that_had_effect_is_forgotten() {
+    let mut scene = Scene::present(red_for_blue()).after_acceptance();
+    scene.state = Scene::present(Diff::default()).state;
+    let attempt = Attempt { step: scene.step(), outcome: StepOutcome::Unneeded };
+    let memory = remember(&scene.request(), &[attempt]);
+    let memory = memory.values().next().unwrap();
+    assert_eq!(memory.accepted, None);
+    assert_eq!(memory.converged["colour"], json!("red"));
+}
