@@ -10,7 +10,9 @@ use super::{Present, Request, Subject, is_only_read, waiting};
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
 use crate::model::status::ResourceMemory;
-use crate::model::{Delta, Kind, Observed, Origin, Readiness, Refusal, Timing, Window};
+use crate::model::{
+    Apply, Delta, Kind, Observed, Origin, Readiness, Refusal, Timing, Wait, Window,
+};
 
 /// How long an accepted change may stay unseen: a describe answer lags behind a modify.
 ///
@@ -112,12 +114,21 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
         return step;
     }
     step.action = Action::Update;
-    let due: Vec<Delta> =
-        step.deltas.iter().filter(|delta| is_due(request, delta)).cloned().collect();
+    let wanted: Vec<&Delta> =
+        step.deltas.iter().filter(|delta| is_wanted(request, delta)).collect();
+    let window = window_ahead(request, subject.kind, &present.actual);
+    let (late, due): (Vec<&Delta>, Vec<&Delta>) =
+        wanted.into_iter().partition(|delta| window.is_some() && belongs_in_window(delta));
+    let due: Vec<Delta> = due.into_iter().cloned().collect();
+    let late: Vec<Wait> = late.into_iter().map(awaits_window).collect();
     if due.is_empty() {
-        step.verdict = not_due(request);
+        step.verdict = match window {
+            Some(until) if !late.is_empty() => deferred(until, "the change restarts the database"),
+            _ => unwanted(request),
+        };
         return step;
     }
+    step.waits.extend(late);
     if let Some(verdict) = futile(request, subject, &due, &mut step) {
         step.verdict = verdict;
         return step;
@@ -133,7 +144,7 @@ fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) 
     if let Some(wait) = step.waits.first() {
         let queued = step.waits.iter().all(|wait| wait.code == "Pending");
         return match next_window(kind, &present.actual, request.now) {
-            Some(until) if queued => Verdict::Deferred { until, why: wait.reason.clone() },
+            Some(until) if queued => deferred(until, &wait.reason),
             _ => waiting(&wait.code, wait.reason.clone()),
         };
     }
@@ -141,18 +152,42 @@ fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) 
 }
 
 /// Drift is mended when the policy says so and nobody snoozed it; what Git changed always is.
-fn is_due(request: &Request<'_>, delta: &Delta) -> bool {
+fn is_wanted(request: &Request<'_>, delta: &Delta) -> bool {
     delta.origin == Origin::Git
         || (request.policy.drift == DriftPolicy::Revert && snoozed(request).is_none())
 }
 
-fn not_due(request: &Request<'_>) -> Verdict {
+fn unwanted(request: &Request<'_>) -> Verdict {
     match (request.policy.drift, snoozed(request)) {
-        (DriftPolicy::Revert, Some(until)) => {
-            Verdict::Deferred { until, why: "an annotation snoozes the revert".to_owned() }
-        }
+        (DriftPolicy::Revert, Some(until)) => deferred(until, "an annotation snoozes the revert"),
         _ => Verdict::Reported,
     }
+}
+
+fn deferred(until: Timestamp, why: &str) -> Verdict {
+    Verdict::Deferred { until, why: why.to_owned() }
+}
+
+/// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
+fn belongs_in_window(delta: &Delta) -> bool {
+    delta.timing == Timing::Window
+        && delta.apply == Apply::AtOnce
+        && delta.disruption.needs_window()
+        && !delta.security
+}
+
+fn awaits_window(delta: &Delta) -> Wait {
+    Wait {
+        field: delta.field.clone(),
+        code: "Window".to_owned(),
+        reason: "the maintenance window, because the change restarts the database".to_owned(),
+    }
+}
+
+/// Returns when the maintenance window opens; `None` when it is open, or there is none.
+fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Option<Timestamp> {
+    let window = Window::weekly(kind.window(actual)?)?;
+    (!window.is_open(request.now)).then(|| window.next_start(request.now))
 }
 
 fn snoozed(request: &Request<'_>) -> Option<Timestamp> {
@@ -204,7 +239,10 @@ fn effective(
     actual: &Observed,
     due: &[Delta],
 ) -> Option<Timestamp> {
-    let queued = |delta: &Delta| delta.timing == Timing::Window && delta.disruption.needs_window();
+    let queued = |delta: &Delta| {
+        delta.apply == Apply::Window
+            || (delta.apply == Apply::Queued && delta.timing == Timing::Window)
+    };
     due.iter().any(queued).then(|| next_window(kind, actual, request.now))?
 }
 

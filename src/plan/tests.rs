@@ -11,24 +11,16 @@ use crate::model::desired::OWNER_TAG;
 use crate::model::kind::{List, Lists};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
-use crate::model::rules::{Change, Compare};
 use crate::model::status::ResourceMemory;
 use crate::model::{AccountId, Call, ErrorClass, KindName, Region, ResourceId, Rule, Scope, Wait};
 
 /// A kind with one field that reboots and a maintenance window.
 struct Lamp;
 
-const RULES: &[Rule] = &[Rule {
-    field: "colour",
-    member: "Colour",
-    parameter: "Colour",
-    pending: None,
-    compare: Compare::Exact,
-    change: Change::InPlace,
-    disruption: Disruption::Reboot,
-    holds: &[],
-    security: false,
-}];
+const RULES: &[Rule] = &[
+    Rule::new("colour", "Colour", "Colour").disrupts(Disruption::Reboot).applies(Apply::Queued),
+    Rule::new("bulb", "Bulb", "Bulb").disrupts(Disruption::Reboot),
+];
 
 impl Kind for Lamp {
     fn name(&self) -> KindName {
@@ -80,6 +72,7 @@ struct Scene {
     suspended: bool,
     snoozed_until: Option<Timestamp>,
     intent: Option<Timestamp>,
+    now: Timestamp,
 }
 
 fn now() -> Timestamp {
@@ -106,6 +99,7 @@ fn red_for_blue() -> Diff {
         why: "differs".to_owned(),
         disruption: Disruption::Reboot,
         security: false,
+        apply: Apply::Queued,
         origin: Origin::Git,
         timing: Timing::Window,
     };
@@ -136,6 +130,7 @@ impl Scene {
             suspended: false,
             snoozed_until: None,
             intent: None,
+            now: now(),
         }
     }
 
@@ -170,7 +165,7 @@ impl Scene {
             snoozed_until: self.snoozed_until,
             memory: &self.memory,
             intents: intents.into_iter().collect(),
-            now: now(),
+            now: self.now,
             subjects: vec![Subject { kind: &Lamp, resource: &self.resource, state: &self.state }],
         }
     }
@@ -269,6 +264,20 @@ fn a_reboot_is_announced_for_the_next_maintenance_window() {
     at_once.policy.disruption = DisruptionPolicy::Immediate;
     assert_eq!(at_once.step().effective, None);
     assert_eq!(at_once.step().deltas[0].timing, Timing::Immediate);
+}
+
+#[test]
+fn a_reboot_that_aws_would_do_at_once_is_sent_when_the_window_is_open_and_not_before() {
+    let mut diff = red_for_blue();
+    diff.deltas[0].apply = Apply::AtOnce;
+    let mut scene = Scene::present(diff.clone());
+    let window: Timestamp = "2026-11-29T05:00:00Z".parse().unwrap();
+    assert!(matches!(scene.step().verdict, Verdict::Deferred { until, .. } if until == window));
+    assert!(scene.step().calls.is_empty());
+    scene.now = "2026-11-29T05:30:00Z".parse().unwrap();
+    assert!(scene.step().is_work());
+    diff.deltas[0].security = true;
+    assert!(Scene::present(diff).step().is_work());
 }
 
 #[test]
