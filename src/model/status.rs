@@ -99,7 +99,7 @@ pub struct ResourceStatus {
     /// What the last pass meant to do.
     pub action: Action,
     /// One word: `Converged`, `Created`, `Updated`, `Waiting`, `Deferred`, `Reported`, `Refused`,
-    /// `Blocked`, `Failed`, `Unknown`.
+    /// `Blocked`, `Failed`, `Unknown`, `Retained`.
     pub state: String,
     /// A sentence for people.
     pub message: String,
@@ -133,7 +133,7 @@ pub struct DriftStatus {
     pub declared: Value,
     /// When it was first seen.
     pub first_seen: Timestamp,
-    /// What is done about it: `Reverting`, `Reported`, `Deferred`.
+    /// What is done about it: `Reverting`, `Reported`, `Deferred`, `Waiting`, `Refused`.
     pub disposition: String,
 }
 

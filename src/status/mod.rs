@@ -6,11 +6,18 @@
 //! Invariants: a status is rebuilt on each pass and never edited; a record is written whole in one
 //! transaction; nothing stored or shown contains a secret or a duration.
 
+pub mod build;
 mod change;
+pub mod conditions;
+pub mod events;
 pub mod memory;
+pub mod metrics;
 pub mod sqlite;
 pub mod store;
 
+pub use build::{Found, build};
+pub use events::events;
 pub use memory::InMemory;
+pub use metrics::{Metrics, PassResult};
 pub use sqlite::Sqlite;
 pub use store::{Event, Intent, Record, Store, StoreError};

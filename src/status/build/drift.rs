@@ -1,0 +1,67 @@
+//! The differences that nobody declared.
+
+use super::{Found, row, state};
+use crate::model::status::DriftStatus;
+use crate::model::{Attempt, Delta, ObjectStatus, Origin, ResourceStatus, Step, Verdict};
+
+pub(super) fn rows(
+    previous: &ObjectStatus,
+    found: &Found,
+    resources: &[ResourceStatus],
+) -> Vec<DriftStatus> {
+    if !found.looked() {
+        return if found.removed { Vec::new() } else { previous.drift.clone() };
+    }
+    let unread = |row: &&DriftStatus| {
+        resources.iter().any(|found| found.id == row.resource && found.state == state::UNKNOWN)
+    };
+    let kept = previous.drift.iter().filter(unread).cloned();
+    let seen = found.attempts.iter().flat_map(|attempt| of_attempt(previous, found, attempt));
+    kept.chain(seen).collect()
+}
+
+fn of_attempt<'a>(
+    previous: &'a ObjectStatus,
+    found: &'a Found,
+    attempt: &'a Attempt,
+) -> impl Iterator<Item = DriftStatus> + 'a {
+    let step = &attempt.step;
+    let drifted = step.deltas.iter().filter(|delta| delta.origin == Origin::Drift);
+    drifted.map(move |delta| DriftStatus {
+        resource: step.resource.clone(),
+        field: delta.field.clone(),
+        actual: delta.from.clone(),
+        declared: delta.to.clone(),
+        first_seen: earlier(previous, step, delta).map_or(found.now, |row| row.first_seen),
+        disposition: disposition(step, delta).to_owned(),
+    })
+}
+
+fn earlier<'a>(previous: &'a ObjectStatus, step: &Step, delta: &Delta) -> Option<&'a DriftStatus> {
+    previous.drift.iter().find(|row| row.resource == step.resource && row.field == delta.field)
+}
+
+fn disposition(step: &Step, delta: &Delta) -> &'static str {
+    match &step.verdict {
+        Verdict::Go if is_left_out(step, delta) => "Reported",
+        Verdict::Go => "Reverting",
+        Verdict::Reported => "Reported",
+        Verdict::Deferred { .. } => "Deferred",
+        Verdict::Waiting { .. } | Verdict::Blocked { .. } => "Waiting",
+        Verdict::Refused => "Refused",
+    }
+}
+
+/// Tells whether a step that goes ahead for the sake of Git's changes leaves this drift alone:
+/// none of its calls carries the parameter.
+fn is_left_out(step: &Step, delta: &Delta) -> bool {
+    step.deltas.iter().any(|other| other.origin == Origin::Git)
+        && !step.calls.iter().any(|call| call.params.contains_key(&delta.parameter))
+}
+
+/// Tells whether a row is known to be gone, rather than out of sight.
+pub(in crate::status) fn is_gone(gone: &DriftStatus, new: &ObjectStatus) -> bool {
+    let still =
+        new.drift.iter().any(|row| row.resource == gone.resource && row.field == gone.field);
+    !still && row(new, &gone.resource).is_some_and(|found| found.state != state::RETAINED)
+}

@@ -1,0 +1,180 @@
+//! The conditions' facts: what the states of the resources add up to.
+
+use super::resource::listed;
+use super::{Found, state};
+use crate::model::status::{DriftStatus, Truth};
+use crate::model::{Condition, Problem, ResourceStatus, Severity};
+use crate::status::conditions::Fact;
+
+/// The planner's code for a field whose changes AWS accepts without effect.
+const NO_EFFECT: &str = "NoEffect";
+
+/// States in which a resource is not as declared, the worst first. `Unknown` is last, because
+/// beside any other of them it is known that the object is not as declared.
+const UNREADY: [&str; 9] = [
+    state::FAILED,
+    state::REFUSED,
+    state::BLOCKED,
+    state::REPORTED,
+    state::DEFERRED,
+    state::WAITING,
+    state::UPDATED,
+    state::CREATED,
+    state::UNKNOWN,
+];
+
+/// States in which the agent goes on by itself, the most telling first.
+const MOVING: [&str; 7] = [
+    state::CREATED,
+    state::UPDATED,
+    state::WAITING,
+    state::DEFERRED,
+    state::BLOCKED,
+    state::FAILED,
+    state::UNKNOWN,
+];
+
+pub(super) fn facts(
+    found: &Found,
+    resources: &[ResourceStatus],
+    drift: &[DriftStatus],
+) -> [Fact; 7] {
+    [
+        ready(found, resources),
+        drifted(resources, drift),
+        progressing(found, resources),
+        valid(found),
+        failed(found, resources),
+        stalled(resources),
+        suspended(found),
+    ]
+}
+
+fn first_in<'a>(
+    states: &[&'static str],
+    resources: &'a [ResourceStatus],
+) -> Option<&'a ResourceStatus> {
+    states.iter().find_map(|state| resources.iter().find(|resource| resource.state == *state))
+}
+
+/// The reason of a condition is one of our own words, also when the state came from a store.
+fn word(text: &str) -> &'static str {
+    UNREADY.into_iter().find(|state| *state == text).unwrap_or(state::UNKNOWN)
+}
+
+fn about(resource: &ResourceStatus) -> String {
+    format!("{}: {}", resource.id, resource.message)
+}
+
+fn ready(found: &Found, resources: &[ResourceStatus]) -> Fact {
+    let fact = |truth, reason, message| Fact::new(Condition::READY, truth, reason, message);
+    if found.removed {
+        let message = "the manifest was removed; its resources stay in AWS".to_owned();
+        return fact(Truth::False, "Removed", message);
+    }
+    let Some(worst) = first_in(&UNREADY, resources) else {
+        return match (found.looked(), resources.is_empty()) {
+            (false, true) => {
+                fact(Truth::Unknown, "NotObserved", "AWS has not been looked at".to_owned())
+            }
+            _ => fact(Truth::True, state::CONVERGED, "everything is as declared".to_owned()),
+        };
+    };
+    let others = resources.iter().filter(|row| UNREADY.contains(&row.state.as_str())).count() - 1;
+    let more = if others == 0 { String::new() } else { format!("; {others} more not as declared") };
+    let truth = if worst.state == state::UNKNOWN { Truth::Unknown } else { Truth::False };
+    fact(truth, word(&worst.state), format!("{}{more}", about(worst)))
+}
+
+fn drifted(resources: &[ResourceStatus], drift: &[DriftStatus]) -> Fact {
+    let fact = |truth, reason, message| Fact::new(Condition::DRIFTED, truth, reason, message);
+    if !drift.is_empty() {
+        let names = listed(drift.iter().map(|row| format!("{} {}", row.resource, row.field)));
+        return fact(Truth::True, "Drifted", format!("changed outside Git: {names}"));
+    }
+    match first_in(&[state::UNKNOWN], resources) {
+        Some(unknown) => fact(Truth::Unknown, state::UNKNOWN, about(unknown)),
+        None => fact(Truth::False, "NoDrift", "nothing was changed outside Git".to_owned()),
+    }
+}
+
+fn progressing(found: &Found, resources: &[ResourceStatus]) -> Fact {
+    let fact = |truth, reason, message| Fact::new(Condition::PROGRESSING, truth, reason, message);
+    let idle = |reason, message: &str| fact(Truth::False, reason, message.to_owned());
+    if found.removed {
+        return idle("Removed", "the manifest was removed");
+    }
+    if found.suspended {
+        return idle("Suspended", "an annotation suspends the object");
+    }
+    if found.failed {
+        return idle("RetriesExhausted", "nothing more is tried");
+    }
+    match first_in(&MOVING, resources) {
+        Some(moving) if moving.state == state::FAILED => {
+            fact(Truth::True, "Retrying", about(moving))
+        }
+        Some(moving) => fact(Truth::True, word(&moving.state), about(moving)),
+        None => match first_in(&UNREADY, resources) {
+            Some(held) => fact(Truth::False, word(&held.state), about(held)),
+            None => idle("Settled", "there is nothing to do"),
+        },
+    }
+}
+
+fn valid(found: &Found) -> Fact {
+    let errors: Vec<&Problem> =
+        found.problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
+    let Some(first) = errors.first() else {
+        return Fact::new(Condition::VALID, Truth::True, "Accepted", "the manifest is good");
+    };
+    let at = &first.position;
+    let more = match errors.len() - 1 {
+        0 => String::new(),
+        more => format!("; {more} more in the manifest"),
+    };
+    let message = format!(
+        "{}:{}:{}: {}{more}; generation {} stays in force",
+        at.path, at.line, at.column, first.message, found.generation.0
+    );
+    Fact::new(Condition::VALID, Truth::False, "Invalid", message)
+}
+
+fn failed(found: &Found, resources: &[ResourceStatus]) -> Fact {
+    if !found.failed {
+        let message = "the ceiling of failed attempts is not reached";
+        return Fact::new(Condition::FAILED, Truth::False, "BelowCeiling", message);
+    }
+    let why = first_in(&[state::FAILED], resources).map(about);
+    let message = format!(
+        "{}; a change in Git or `levelset retry` tries again",
+        why.unwrap_or_else(|| "too many attempts failed in a row".to_owned())
+    );
+    Fact::new(Condition::FAILED, Truth::True, "RetriesExhausted", message)
+}
+
+fn stalled(resources: &[ResourceStatus]) -> Fact {
+    let futile = resources.iter().find_map(|row| {
+        row.refusals.iter().find(|refusal| refusal.code == NO_EFFECT).map(|found| (row, found))
+    });
+    match futile {
+        Some((row, refusal)) => {
+            let message = format!("{} {}: {}", row.id, refusal.field, refusal.message);
+            Fact::new(Condition::STALLED, Truth::True, NO_EFFECT, message)
+        }
+        None => {
+            let message = "no change was without effect";
+            Fact::new(Condition::STALLED, Truth::False, "Effective", message)
+        }
+    }
+}
+
+fn suspended(found: &Found) -> Fact {
+    let (truth, reason, message) = match found.suspended {
+        true => {
+            (Truth::True, "Annotation", "an annotation suspends the object; nothing is changed")
+        }
+        false => (Truth::False, "Active", "the object is reconciled"),
+    };
+    Fact::new(Condition::SUSPENDED, truth, reason, message)
+}
