@@ -79,9 +79,6 @@ fn told(attempt: &Attempt, removed: bool) -> (&'static str, String) {
     match &attempt.outcome {
         StepOutcome::Failed { error, .. } => (state::FAILED, error.to_string()),
         StepOutcome::Postponed { error } => (state::WAITING, error.to_string()),
-        StepOutcome::Skipped { after } => {
-            (state::BLOCKED, format!("it needs {after}, which did not succeed"))
-        }
         StepOutcome::Withheld { reason } => (state::WAITING, reason.clone()),
         StepOutcome::Unneeded | StepOutcome::Accepted { .. } if removed => {
             (state::RETAINED, "Git declares it no longer; it stays in AWS".to_owned())
@@ -95,7 +92,11 @@ fn accepted(step: &Step) -> (&'static str, String) {
     match step.action {
         Action::Create => (state::CREATED, "AWS accepted the creation".to_owned()),
         Action::Adopt => (state::UPDATED, "it was adopted: it carries our tag now".to_owned()),
-        _ => (state::UPDATED, format!("AWS accepted the change of {}", fields(&step.deltas))),
+        _ => {
+            let effect = step.effective.map(|at| format!("; it takes effect from {at} on"));
+            let message = format!("AWS accepted the change of {}", fields(&step.deltas));
+            (state::UPDATED, message + &effect.unwrap_or_default())
+        }
     }
 }
 
