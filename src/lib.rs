@@ -6,6 +6,8 @@
 //! expand, observe, diff, plan, apply and status. Stages never call each other: they meet in
 //! `reconcile`, and speak in the values of [`model`].
 
+// In reading order; the empty lines keep rustfmt from sorting them.
+
 pub mod model;
 
 pub mod manifest;
@@ -23,3 +25,7 @@ pub mod apply;
 pub mod status;
 
 pub mod reconcile;
+
+pub mod report;
+
+pub mod cli;

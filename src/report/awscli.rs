@@ -1,0 +1,214 @@
+//! Plans as AWS CLI commands that a person can read, check and run.
+//!
+//! In: plans. Out: shell text, one command for each call, quoted so that a POSIX shell passes every
+//! value as it is. Commands that the agent would not send now are comments that say why.
+//!
+//! The rules for names and values are those of the AWS CLI user guide, "Specifying parameter values"
+//! and "Parameter structure": names in kebab case, flags for booleans, JSON for structures.
+
+use serde_json::Value;
+
+use crate::model::{Call, Plan, Step, Verdict};
+
+/// Renders the calls of plans, in the order in which the agent sends them.
+pub fn calls(plans: &[Plan]) -> String {
+    let steps = plans.iter().flat_map(|plan| plan.steps.iter().map(move |step| (plan, step)));
+    let blocks: Vec<String> = steps
+        .filter(|(_, step)| !step.calls.is_empty())
+        .map(|(plan, step)| block(plan, step))
+        .collect();
+    if blocks.is_empty() { "# nothing to do\n".to_owned() } else { blocks.join("\n") }
+}
+
+fn block(plan: &Plan, step: &Step) -> String {
+    let mut text = format!(
+        "# {}: {} in account {}\n",
+        plan.key, step.resource, step.resource.scope.account
+    );
+    let hindrance = hindrance(&step.verdict);
+    if let Some(why) = &hindrance {
+        text.push_str(&format!("# not now: {}\n", why.replace('\n', " ")));
+    }
+    let mark = if hindrance.is_some() { "# " } else { "" };
+    for call in &step.calls {
+        let command = command(call, step.resource.scope.region.as_str());
+        text.extend(command.lines().map(|line| format!("{mark}{line}\n")));
+    }
+    text
+}
+
+/// Says why a step is not due now; `None` when it is.
+fn hindrance(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Go => None,
+        Verdict::Waiting { on, .. } => Some(format!("waiting for {on}")),
+        Verdict::Deferred { until, why } => Some(format!("deferred until {until}: {why}")),
+        Verdict::Reported => Some("the policy leaves this difference as it is".to_owned()),
+        Verdict::Blocked { by } => Some(format!("{by} is not there")),
+        Verdict::Refused => Some("refused".to_owned()),
+    }
+}
+
+/// Renders one call as one command.
+pub fn command(call: &Call, region: &str) -> String {
+    let mut words = vec![format!("aws {} {}", call.service, kebab(&call.operation))];
+    words.extend(call.params.iter().map(|(name, value)| parameter(&kebab(name), value)));
+    words.push(format!("--region {}", quote(region)));
+    words.join(" ")
+}
+
+fn parameter(name: &str, value: &Value) -> String {
+    match value {
+        Value::Bool(true) => format!("--{name}"),
+        Value::Bool(false) => format!("--no-{name}"),
+        Value::String(text) if text.starts_with('-') || text.is_empty() => {
+            format!("--{name}={}", quote(text))
+        }
+        Value::Array(items) if is_plain(items) => {
+            let words: Vec<String> = items.iter().map(|item| quote(&scalar(item))).collect();
+            format!("--{name} {}", words.join(" "))
+        }
+        other => format!("--{name} {}", quote(&scalar(other))),
+    }
+}
+
+/// Tells whether a list can be written as words; otherwise it is written as JSON.
+fn is_plain(items: &[Value]) -> bool {
+    let plain = |item: &Value| match item {
+        // The CLI takes a word that begins like this for JSON or for an option.
+        Value::String(text) => !text.is_empty() && !text.starts_with(['[', '{', '-']),
+        Value::Number(_) => true,
+        _ => false,
+    };
+    !items.is_empty() && items.iter().all(plain)
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Writes an API name as the CLI spells it: `ModifyDBInstance` is `modify-db-instance`, and a
+/// plural acronym at the end stays whole (`VPCs` is `vpcs`).
+fn kebab(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let plural = plural_acronym(&letters);
+    let mut text = String::with_capacity(name.len() + 8);
+    for (at, letter) in letters.iter().enumerate() {
+        if at > 0 && begins_word(&letters, at, plural) {
+            text.push('-');
+        }
+        text.extend(letter.to_lowercase());
+    }
+    text
+}
+
+/// Returns where a plural acronym at the end begins, or the length of the name.
+fn plural_acronym(letters: &[char]) -> usize {
+    let Some((last, before)) = letters.split_last() else { return 0 };
+    let capitals = before.iter().rev().take_while(|letter| letter.is_ascii_uppercase()).count();
+    if *last == 's' && capitals >= 2 { before.len() - capitals } else { letters.len() }
+}
+
+fn begins_word(letters: &[char], at: usize, plural: usize) -> bool {
+    if at >= plural {
+        return at == plural;
+    }
+    let after_small = letters[at - 1].is_ascii_lowercase() || letters[at - 1].is_ascii_digit();
+    let before_small = letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
+    letters[at].is_ascii_uppercase() && (after_small || before_small)
+}
+
+/// Quotes a text as one word of a POSIX shell; what needs no quotes gets none.
+fn quote(text: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !text.is_empty() && text.chars().all(safe) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::report::text::sample;
+
+    #[test]
+    fn names_are_spelled_as_the_cli_spells_them() {
+        for (name, expected) in [
+            ("ModifyDBInstance", "modify-db-instance"),
+            ("DBInstanceIdentifier", "db-instance-identifier"),
+            ("EnableIAMDatabaseAuthentication", "enable-iam-database-authentication"),
+            ("CloudwatchLogsExportConfiguration", "cloudwatch-logs-export-configuration"),
+            ("CACertificateIdentifier", "ca-certificate-identifier"),
+            ("DescribeDBProxies", "describe-db-proxies"),
+            ("StorageThroughput", "storage-throughput"),
+            ("CreateCustomDBEngineVersion", "create-custom-db-engine-version"),
+            ("SupportsS3Export", "supports-s3-export"),
+            ("AssociateVPCs", "associate-vpcs"),
+            ("MaxACUs", "max-acus"),
+            ("ARNs", "-arns"),
+            ("CidrIpv6", "cidr-ipv6"),
+            ("IpPermissions", "ip-permissions"),
+        ] {
+            assert_eq!(kebab(name), expected.trim_start_matches('-'), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_type_of_value_is_written_as_the_cli_reads_it() {
+        let call = Call::new("rds", "ModifyDBInstance")
+            .with("DBInstanceIdentifier", "it's")
+            .with("AllocatedStorage", 200)
+            .with("MultiAZ", true)
+            .with("DeletionProtection", false)
+            .with("VpcSecurityGroupIds", json!(["sg-1", "sg-2"]))
+            .with("Tags", json!([{"Key": "a b", "Value": "$HOME"}]))
+            .with("LogExports", json!({"EnableLogTypes": []}))
+            .with("Description", "-x");
+        let expected = concat!(
+            "aws rds modify-db-instance --db-instance-identifier 'it'\\''s' ",
+            "--allocated-storage 200 --multi-az --no-deletion-protection ",
+            "--vpc-security-group-ids sg-1 sg-2 ",
+            "--tags '[{\"Key\":\"a b\",\"Value\":\"$HOME\"}]' ",
+            "--log-exports '{\"EnableLogTypes\":[]}' --description=-x --region eu-west-1",
+        );
+        let mut words: Vec<&str> = expected.split(" --").collect();
+        let text = command(&call, "eu-west-1");
+        let mut got: Vec<&str> = text.split(" --").collect();
+        words.sort_unstable();
+        got.sort_unstable();
+        assert_eq!(got, words);
+    }
+
+    #[test]
+    fn a_real_shell_reads_back_every_word() {
+        let nasty = ["", "a b", "'", "\"$HOME\"", "`x`", "a\nb", "\\", "*", "é", "!", "a;b", "#"];
+        let words: Vec<String> = nasty.iter().map(|text| quote(text)).collect();
+        let script = format!("printf '%s\\0' {}", words.join(" "));
+        let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+        let got: Vec<&[u8]> = output.stdout.split(|byte| *byte == 0).collect();
+        let expected: Vec<&[u8]> = nasty.iter().map(|text| text.as_bytes()).chain([&b""[..]]).collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn what_is_not_due_now_is_a_comment_with_its_reason() {
+        let expected = "\
+# Workspace/team-payments-prod: db_parameter_group/team-payments-prod in account 111122223333
+aws rds create-db-parameter-group --db-parameter-group-family postgres15 \
+--db-parameter-group-name team-payments-prod --region eu-west-1
+
+# Workspace/team-payments-prod: db_instance/team-payments-prod in account 111122223333
+# not now: deferred until 2026-12-01T03:00:00Z: a reboot waits for the maintenance window
+# aws rds modify-db-instance --db-instance-class db.r6g.xlarge \
+--db-instance-identifier team-payments-prod --region eu-west-1
+";
+        assert_eq!(calls(&[sample::plan()]), expected);
+        assert_eq!(calls(&[]), "# nothing to do\n");
+    }
+}

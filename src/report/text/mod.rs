@@ -1,0 +1,14 @@
+//! Reports for people at a terminal.
+//!
+//! In: values of the model and a [`Style`](super::Style). Out: text that ends with a line break.
+
+mod plan;
+mod problems;
+#[cfg(test)]
+pub(crate) mod sample;
+mod status;
+mod value;
+
+pub use plan::plan;
+pub use problems::problems;
+pub use status::{object, status};
