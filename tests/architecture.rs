@@ -232,7 +232,7 @@ fn the_rules_find_what_breaks_them() {
     ] {
         assert!(found.contains(expected), "{expected} is not in\n{found}");
     }
-    for innocent in ["`server", "`aws", "`cli", "`model"] {
+    for innocent in ["names `server", "names `aws", "names `cli", "names `model"] {
         assert!(!found.contains(innocent), "{innocent} is in\n{found}");
     }
 }

@@ -21,10 +21,8 @@ pub fn calls(plans: &[Plan]) -> String {
 }
 
 fn block(plan: &Plan, step: &Step) -> String {
-    let mut text = format!(
-        "# {}: {} in account {}\n",
-        plan.key, step.resource, step.resource.scope.account
-    );
+    let mut text =
+        format!("# {}: {} in account {}\n", plan.key, step.resource, step.resource.scope.account);
     let hindrance = hindrance(&step.verdict);
     if let Some(why) = &hindrance {
         text.push_str(&format!("# not now: {}\n", why.replace('\n', " ")));
@@ -192,7 +190,8 @@ mod tests {
         let script = format!("printf '%s\\0' {}", words.join(" "));
         let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
         let got: Vec<&[u8]> = output.stdout.split(|byte| *byte == 0).collect();
-        let expected: Vec<&[u8]> = nasty.iter().map(|text| text.as_bytes()).chain([&b""[..]]).collect();
+        let expected: Vec<&[u8]> =
+            nasty.iter().map(|text| text.as_bytes()).chain([&b""[..]]).collect();
         assert_eq!(got, expected);
     }
 

@@ -6,14 +6,15 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::model::{Action, Call, Delta, Origin, Plan, Problem, Severity, Step, Verdict};
 use crate::model::delta::Timing;
+use crate::model::{Action, Call, Delta, Origin, Plan, Problem, Severity, Step, Verdict};
 use crate::report::{Summary, Told};
 
 /// Renders plans: `{"summary": {...}, "objects": [{"object", "revision", "resources": [...]}]}`.
 ///
 /// A resource has `id`, `kind`, `name`, `account`, `region`, `section`, `action`, `verdict` (with
-/// `state` and what belongs to it), `disruption`, and the lists `changes`, `waits`, `refusals`,
+/// `state` and what belongs to it), `disruption`, `effective` (when AWS applies what disrupts; null
+/// for at once), and the lists `changes`, `waits`, `refusals`,
 /// `notices` and `calls` (each with `service`, `operation`, `parameters`).
 pub fn plan(plans: &[Plan]) -> String {
     let objects: Vec<Value> = plans.iter().map(object).collect();
@@ -36,6 +37,7 @@ fn resource(step: &Step) -> Value {
         "action": action(step.action),
         "verdict": verdict(&step.verdict),
         "disruption": step.disruption,
+        "effective": step.effective,
         "changes": step.deltas.iter().map(change).collect::<Vec<_>>(),
         "waits": step.waits,
         "refusals": step.refusals,

@@ -84,7 +84,7 @@ impl Source {
         let supers = path.iter().take_while(|part| *part == "super").count();
         let rest = path.into_iter().skip(supers).skip_while(|part| part == "crate");
         let base = if supers == 0 { Vec::new() } else { self.module() };
-        let kept = base.len().checked_sub(supers).unwrap_or(0);
+        let kept = base.len().saturating_sub(supers);
         let resolved: Vec<String> = base.into_iter().take(kept).chain(rest).collect();
         (!resolved.is_empty()).then_some(resolved)
     }

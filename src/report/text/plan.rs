@@ -3,8 +3,8 @@
 //! In: plans. Out: one block for each object, one header for each resource that is not as declared,
 //! one row for each field, and a line that counts.
 
-use crate::model::{Action, Delta, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict};
 use crate::model::delta::{Timing, Wait};
+use crate::model::{Action, Delta, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict};
 use crate::report::style::{Ink, Style};
 use crate::report::summary::Summary;
 use crate::report::text::value;
@@ -55,6 +55,9 @@ fn resource(step: &Step, style: Style) -> String {
         consequence(step, style),
     );
     text.push_str(&verdict(&step.verdict, style));
+    text.extend(step.effective.map(|when| {
+        format!("{FIELD}{} from {when:.0}\n", style.paint(Ink::Warning, "AWS applies it"))
+    }));
     text.push_str(&fields(step, style));
     text.extend(step.refusals.iter().map(|refusal| refused(&step.section, refusal, style)));
     text.extend(step.waits.iter().map(|wait| waits(&step.section, wait, style)));
@@ -98,9 +101,8 @@ pub(super) fn disrupts(disruption: Disruption) -> Option<&'static str> {
 }
 
 fn verdict(verdict: &Verdict, style: Style) -> String {
-    let line = |word: &str, rest: String| {
-        format!("{FIELD}{} {rest}\n", style.paint(Ink::Warning, word))
-    };
+    let line =
+        |word: &str, rest: String| format!("{FIELD}{} {rest}\n", style.paint(Ink::Warning, word));
     match verdict {
         Verdict::Go | Verdict::Refused => String::new(),
         Verdict::Waiting { code, on } => line("waiting", format!("[{code}]: {on}")),
@@ -244,6 +246,14 @@ Plan: 1 to create, 0 to change, 1 deferred, 0 refused, 1 unchanged
     fn a_plan_without_work_is_one_line() {
         let settled = Plan { steps: vec![sample::step("vpc", Action::Read)], ..sample::plan() };
         assert_eq!(plan(&[settled], Style::Plain), "Nothing to do: 1 unchanged\n");
+    }
+
+    #[test]
+    fn what_aws_holds_back_for_its_window_says_from_when() {
+        let mut plan = sample::plan();
+        plan.steps[2].effective = Some("2026-12-01T03:00:00Z".parse().unwrap());
+        let text = super::plan(&[plan], Style::Plain);
+        assert!(text.contains("      AWS applies it from 2026-12-01T03:00:00Z\n"), "{text}");
     }
 
     #[test]

@@ -43,9 +43,8 @@ fn groups(problem: &Problem) -> Vec<Group<'_>> {
 fn span(problem: &Problem) -> std::ops::Range<usize> {
     let line = &problem.source_line;
     let first = problem.position.column.saturating_sub(1) as usize;
-    let byte = |character: usize| {
-        line.char_indices().nth(character).map_or(line.len(), |(byte, _)| byte)
-    };
+    let byte =
+        |character: usize| line.char_indices().nth(character).map_or(line.len(), |(byte, _)| byte);
     byte(first)..byte(first + problem.length.max(1) as usize)
 }
 

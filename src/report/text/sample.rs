@@ -21,13 +21,18 @@ pub(crate) fn plan() -> Plan {
 pub(crate) fn step(kind: &'static str, action: Action) -> Step {
     let scope = Scope { account: AccountId::new("111122223333"), region: Region::new("eu-west-1") };
     Step {
-        resource: ResourceId { kind: KindName::new(kind), scope, name: "team-payments-prod".into() },
+        resource: ResourceId {
+            kind: KindName::new(kind),
+            scope,
+            name: "team-payments-prod".into(),
+        },
         section: "database".to_owned(),
         action,
         verdict: Verdict::Go,
         deltas: Vec::new(),
         calls: Vec::new(),
         disruption: Disruption::None,
+        effective: None,
         waits: Vec::new(),
         refusals: Vec::new(),
         notices: Vec::new(),

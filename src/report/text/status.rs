@@ -18,7 +18,8 @@ pub fn status(objects: &[Told<'_>], style: Style) -> String {
     }
     let rows: Vec<[String; 6]> = objects.iter().map(row).collect();
     let widths = widths(&rows);
-    let mut text = line(&HEAD.map(str::to_owned), &widths, |_, cell| style.paint(Ink::Strong, cell));
+    let mut text =
+        line(&HEAD.map(str::to_owned), &widths, |_, cell| style.paint(Ink::Strong, cell));
     for (object, cells) in objects.iter().zip(&rows) {
         text.push_str(&line(cells, &widths, |column, cell| match column {
             1 => style.paint(truth_ink(ready(object)), cell),
@@ -67,7 +68,11 @@ fn widths(rows: &[[String; 6]]) -> [usize; 6] {
 }
 
 /// Pads the cells of a row; the colours are laid on after padding, so that they take no room.
-fn line(cells: &[String; 6], widths: &[usize; 6], paint: impl Fn(usize, String) -> String) -> String {
+fn line(
+    cells: &[String; 6],
+    widths: &[usize; 6],
+    paint: impl Fn(usize, String) -> String,
+) -> String {
     let padded = cells.iter().zip(widths).enumerate();
     let cells = padded.map(|(column, (cell, width))| paint(column, format!("{cell:<width$}")));
     let text = cells.collect::<Vec<_>>().join("  ");
@@ -100,7 +105,10 @@ pub fn object(object: &Told<'_>, style: Style) -> String {
     let mut text = format!("{}\n", style.paint(Ink::Strong, object.key));
     let revision = status.revision.as_ref().map_or("-", |revision| revision.as_str());
     for (name, value) in [
-        ("generation", format!("{}, worked on {}", object.generation.0, status.observed_generation.0)),
+        (
+            "generation",
+            format!("{}, worked on {}", object.generation.0, status.observed_generation.0),
+        ),
         ("revision", revision.to_owned()),
         ("last pass", time(status.last_reconciled_time)),
         ("last converged", time(status.last_converged_time)),

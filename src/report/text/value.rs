@@ -95,8 +95,7 @@ mod tests {
         let from = json!(r#"{"Effect":"Allow","Action":["a","b"],"Resource":"*"}"#);
         let to = json!(r#"{ "Resource": "*", "Action": ["a", "c"], "Effect": "Allow" }"#);
         let expected = "  {\n    \"Action\": [\n      \"a\",\n-     \"b\"\n+     \"c\"\n    ],\n    \
-                        \"Effect\": \"Allow\",\n    \"Resource\": \"*\"\n  }\n";
-        // Which lines stand around depends on the context alone.
+                        \"Effect\": \"Allow\",\n    \"Resource\": \"*\"\n";
         assert_eq!(by_line(&from, &to, "", Style::Plain), expected);
     }
 
