@@ -3,8 +3,12 @@
 //! In: plans. Out: one block for each object, one header for each resource that is not as declared,
 //! one row for each field, and a line that counts.
 
+use serde_json::Value;
+
 use crate::model::delta::{Timing, Wait};
-use crate::model::{Action, Delta, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict};
+use crate::model::{
+    Action, Apply, Delta, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict,
+};
 use crate::report::style::{Ink, Style};
 use crate::report::summary::Summary;
 use crate::report::text::value;
@@ -37,7 +41,7 @@ fn header(plan: &Plan, style: Style) -> String {
 
 fn totals(summary: &Summary, style: Style) -> String {
     if summary.has_differences() {
-        format!("{} {}\n", style.paint(Ink::Strong, "Plan:"), summary.phrases().join(", "))
+        format!("{} {}\n", style.paint(Ink::Strong, "Plan:"), summary.sentence())
     } else {
         let what = format!("Nothing to do: {} unchanged", summary.unchanged);
         format!("{}\n", style.paint(Ink::Added, what))
@@ -114,20 +118,45 @@ fn verdict(verdict: &Verdict, style: Style) -> String {
     }
 }
 
-/// Renders the differences, or for a resource that is made the parameters of its calls.
+/// Renders the differences; for a resource that is made every value is new.
 fn fields(step: &Step, style: Style) -> String {
-    if step.action == Action::Create {
-        return created(step, style);
+    match step.action {
+        Action::Create => values(&step.section, &step.deltas, style),
+        _ => deltas(&step.section, &step.deltas, style),
     }
-    deltas(&step.section, &step.deltas, style)
+}
+
+/// Renders the values that a creation sets.
+fn values(section: &str, deltas: &[Delta], style: Style) -> String {
+    let (names, width) = names(section, deltas);
+    let row = |(name, delta): (&String, &Delta)| {
+        let sign = style.paint(Ink::Added, "+");
+        let why = match delta.why.as_str() {
+            "" | "declared" => String::new(),
+            why => format!("  {}", style.paint(Ink::Faint, format!("({why})"))),
+        };
+        if value::is_long(&Value::Null, &delta.to) {
+            let lines = value::by_line(&Value::Null, &delta.to, DETAIL, style);
+            return format!("{FIELD}{sign} {name}{why}\n{lines}");
+        }
+        let to = style.paint(Ink::Added, value::inline(&delta.to));
+        format!("{FIELD}{sign} {name:<width$}  {to}{why}\n")
+    };
+    names.iter().zip(deltas).map(row).collect()
 }
 
 /// Renders differences with their names in one column.
 pub(super) fn deltas(section: &str, deltas: &[Delta], style: Style) -> String {
-    let names: Vec<String> = deltas.iter().map(|delta| path(section, &delta.field)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let (names, width) = names(section, deltas);
     let row = |(name, delta): (&String, &Delta)| difference(name, width, delta, style);
     names.iter().zip(deltas).map(row).collect()
+}
+
+/// Returns the fields as a reader of the manifest knows them, and the length of the longest.
+fn names(section: &str, deltas: &[Delta]) -> (Vec<String>, usize) {
+    let names: Vec<String> = deltas.iter().map(|delta| path(section, &delta.field)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    (names, width)
 }
 
 fn difference(name: &str, width: usize, delta: &Delta, style: Style) -> String {
@@ -157,28 +186,17 @@ fn facts(delta: &Delta, style: Style) -> String {
     if delta.security {
         facts.push(style.paint(Ink::Bad, "security"));
     }
-    match delta.timing {
-        Timing::Immediate => facts.push("at once".to_owned()),
-        Timing::Window if delta.disruption.needs_window() => {
-            facts.push("in the maintenance window".to_owned());
-        }
-        Timing::Window => {}
-    }
+    facts.extend(when(delta).map(str::to_owned));
     format!("({})", facts.join(", "))
 }
 
-fn created(step: &Step, style: Style) -> String {
-    let mut text = String::new();
-    for call in &step.calls {
-        text.push_str(&format!("{FIELD}{}\n", style.paint(Ink::Faint, call)));
-        let width = call.params.keys().map(|name| name.chars().count()).max().unwrap_or(0);
-        for (name, value) in &call.params {
-            let sign = style.paint(Ink::Added, "+");
-            let value = style.paint(Ink::Added, value::inline(value));
-            text.push_str(&format!("{FIELD}{sign} {name:<width$}  {value}\n"));
-        }
+/// Says when AWS applies a change, where that is not self-evident.
+fn when(delta: &Delta) -> Option<&'static str> {
+    match (delta.apply, delta.timing) {
+        (Apply::Window, _) | (Apply::Queued, Timing::Window) => Some("in the maintenance window"),
+        (Apply::Queued, Timing::Immediate) => Some("at once"),
+        (Apply::AtOnce, _) => disrupts(delta.disruption).map(|_| "at once"),
     }
-    text
 }
 
 pub(super) fn refused(section: &str, refusal: &Refusal, style: Style) -> String {
@@ -219,14 +237,16 @@ mod tests {
     fn a_plan_reads_as_a_diff_and_ends_with_its_counts() {
         let expected = r#"Workspace/team-payments-prod at 1a2b3c4d
   + db_parameter_group/team-payments-prod in 111122223333/eu-west-1, to be created
-      rds:CreateDBParameterGroup
-      + DBParameterGroupFamily  "postgres15"
-      + DBParameterGroupName    "team-payments-prod"
+      + database.family      "postgres15"
+      + database.parameters  (default at creation)
+          + {
+          +   "rds.force_ssl": "1"
+          + }
   ~ db_instance/team-payments-prod in 111122223333/eu-west-1, to be changed; reboot
       deferred until 2026-12-01T03:00:00Z: a reboot waits for the maintenance window
       ~ database.sizeClass  "db.r6g.large" -> "db.r6g.xlarge"  (git, reboot, in the maintenance window)
           the declared class differs
-      ~ database.tags  (drift, security, at once)
+      ~ database.tags  (drift, security)
             {
           -   "team": "billing",
           +   "team": "payments",
@@ -237,7 +257,7 @@ mod tests {
       waits[StorageOptimization] database.storage.iops: the volume is still being optimised
       notice[RebootRequired] database: a parameter takes effect at the next restart
 
-Plan: 1 to create, 0 to change, 1 deferred, 0 refused, 1 unchanged
+Plan: 1 to create, 1 to change, 0 refused, 1 unchanged; 1 deferred
 "#;
         assert_eq!(plan(&[sample::plan()], Style::Plain), expected);
     }

@@ -1,11 +1,11 @@
 //! Values that the tests of every report render.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::model::delta::{Timing, Wait};
 use crate::model::{
-    AccountId, Action, Call, Delta, Disruption, Key, KindName, Notice, Origin, Plan, Position,
-    Problem, Refusal, Region, ResourceId, Revision, Scope, Severity, Step, Verdict,
+    AccountId, Action, Apply, Call, Delta, Disruption, Key, KindName, Notice, Origin, Plan,
+    Position, Problem, Refusal, Region, ResourceId, Revision, Scope, Severity, Step, Verdict,
 };
 
 /// Returns a plan in which one resource is as declared, one is made, one waits for its window.
@@ -43,7 +43,20 @@ fn created() -> Step {
     let call = Call::new("rds", "CreateDBParameterGroup")
         .with("DBParameterGroupFamily", "postgres15")
         .with("DBParameterGroupName", "team-payments-prod");
-    Step { calls: vec![call], ..step("db_parameter_group", Action::Create) }
+    let value = |field: &str, to, why: &str| Delta {
+        field: field.to_owned(),
+        from: Value::Null,
+        to,
+        why: why.to_owned(),
+        apply: Apply::AtOnce,
+        disruption: Disruption::None,
+        ..class()
+    };
+    let deltas = vec![
+        value("family", json!("postgres15"), "declared"),
+        value("parameters", json!({"rds.force_ssl": "1"}), "default at creation"),
+    ];
+    Step { calls: vec![call], deltas, ..step("db_parameter_group", Action::Create) }
 }
 
 fn deferred() -> Step {
@@ -87,6 +100,7 @@ fn class() -> Delta {
         why: "the declared class differs".to_owned(),
         disruption: Disruption::Reboot,
         security: false,
+        apply: Apply::Queued,
         origin: Origin::Git,
         timing: Timing::Window,
     }
@@ -101,6 +115,7 @@ fn tags() -> Delta {
         why: String::new(),
         disruption: Disruption::None,
         security: true,
+        apply: Apply::AtOnce,
         origin: Origin::Drift,
         timing: Timing::Immediate,
     }
