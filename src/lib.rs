@@ -28,4 +28,6 @@ pub mod reconcile;
 
 pub mod report;
 
+pub mod aws;
+
 pub mod cli;

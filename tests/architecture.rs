@@ -94,6 +94,7 @@ fn rooms_named(source: &Source) -> Vec<String> {
         ROOMS.iter().any(|(name, _)| *name == path[0])
             && !allowed.iter().any(|pattern| matches(pattern, path))
             && !is_own(&module, path)
+            && !(is_bridge(source) && matches("kinds::sdk", path))
     });
     refused.map(|path| format!("names `{}`, which is not its business", path.join("::"))).collect()
 }
@@ -102,6 +103,12 @@ fn rooms_named(source: &Source) -> Vec<String> {
 fn is_own(module: &[String], path: &[String]) -> bool {
     let depth = if module[0] == "kinds" && module.len() > 1 { 2 } else { 1 };
     path.len() >= depth && path[..depth] == module[..depth]
+}
+
+/// Tells whether a file is the one place of a kind that speaks to the SDK, or what those places share.
+fn is_bridge(source: &Source) -> bool {
+    let path = &source.path;
+    path.starts_with("kinds/sdk/") || (path.starts_with("kinds/") && path.ends_with("/sdk.rs"))
 }
 
 fn matches(pattern: &str, path: &[String]) -> bool {
@@ -113,7 +120,7 @@ fn matches(pattern: &str, path: &[String]) -> bool {
 fn crates_named(source: &Source) -> Vec<String> {
     let module = source.module();
     let room = module.first().map_or("", String::as_str);
-    let sdk = source.path.starts_with("kinds/") && source.path.ends_with("/sdk.rs");
+    let sdk = is_bridge(source);
     let mut found = Vec::new();
     for (name, rooms) in OWNED_CRATES {
         if source.names(name) && !rooms.contains(&room) && source.path != "main.rs" {
@@ -245,6 +252,15 @@ fn a_kind_may_not_name_another_kind_and_a_manifest_only_their_specs() {
     assert_eq!(found("kinds/vpc/calls.rs", "//! D.\nuse super::super::db_instance::X;\n").len(), 1);
     assert_eq!(found("manifest/a.rs", "//! D.\nuse crate::kinds::vpc::spec::Vpc;\n"), [""; 0]);
     assert_eq!(found("manifest/a.rs", "//! D.\nuse crate::kinds::vpc::KIND;\n").len(), 1);
+}
+
+#[test]
+fn only_the_place_of_a_kind_that_speaks_to_the_sdk_may_name_what_those_places_share() {
+    let found = |path, text| violations(&Source::read(path, text));
+    assert_eq!(found("kinds/vpc/sdk.rs", "//! D.\nuse crate::kinds::sdk::Clients;\n"), [""; 0]);
+    assert_eq!(found("kinds/vpc/calls.rs", "//! D.\nuse crate::kinds::sdk::Clients;\n").len(), 1);
+    assert_eq!(found("kinds/sdk/rds.rs", "//! D.\nuse aws_sdk_rds::types::Tag;\n"), [""; 0]);
+    assert_eq!(found("kinds/sdk/rds.rs", "//! D.\nuse crate::kinds::vpc::KIND;\n").len(), 1);
 }
 
 #[test]

@@ -6,7 +6,9 @@
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
-use crate::model::{Kind, KindName};
+pub(crate) mod sdk;
+
+use crate::model::{Call, Kind, KindName};
 
 macro_rules! kinds {
     ($($kind:ident),* $(,)?) => {
@@ -15,6 +17,18 @@ macro_rules! kinds {
         /// Returns every kind, in the order of their dependencies.
         pub fn all() -> &'static [&'static dyn Kind] {
             &[$(&$kind::KIND),*]
+        }
+
+        /// Sends one call with the code of a kind; `None` when there is no such kind.
+        pub(crate) fn send<'a>(
+            name: &KindName,
+            clients: &'a sdk::Clients,
+            call: &'a Call,
+        ) -> Option<sdk::Sending<'a>> {
+            $(if *name == $kind::NAME {
+                return Some(Box::pin($kind::sdk::send(clients, call)));
+            })*
+            None
         }
     };
 }

@@ -1,5 +1,6 @@
 //! RDS DB instances.
 
+pub(crate) mod sdk;
 pub mod spec;
 
 use serde_json::{Map, Value};

@@ -1,5 +1,7 @@
 //! RDS DB parameter groups.
 
+pub(crate) mod sdk;
+
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};

@@ -1,5 +1,7 @@
 //! Amazon VPCs with their subnets, only read.
 
+pub(crate) mod sdk;
+
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};

@@ -1,0 +1,92 @@
+//! Calls of RDS DB parameter groups to the SDK, and its answers to JSON.
+
+use aws_sdk_rds::operation::describe_db_parameter_groups::{
+    DescribeDbParameterGroupsOutput, builders::DescribeDBParameterGroupsFluentBuilder,
+};
+use aws_sdk_rds::operation::describe_db_parameters::{
+    DescribeDbParametersOutput, builders::DescribeDBParametersFluentBuilder,
+};
+use aws_sdk_rds::operation::create_db_parameter_group::{
+    CreateDbParameterGroupOutput, builders::CreateDBParameterGroupFluentBuilder,
+};
+use aws_sdk_rds::operation::modify_db_parameter_group::{
+    ModifyDbParameterGroupOutput, builders::ModifyDBParameterGroupFluentBuilder,
+};
+use aws_sdk_rds::operation::reset_db_parameter_group::{
+    ResetDbParameterGroupOutput, builders::ResetDBParameterGroupFluentBuilder,
+};
+use aws_sdk_rds::operation::delete_db_parameter_group::{
+    DeleteDbParameterGroupOutput, builders::DeleteDBParameterGroupFluentBuilder,
+};
+use aws_sdk_rds::types::builders::ParameterBuilder;
+use aws_sdk_rds::types::{ApplyMethod, DbParameterGroup, Parameter};
+use serde_json::Value;
+
+use crate::kinds::sdk::{Clients, Failure, ask, enumerations, members, parameters, rds};
+use crate::model::Call;
+
+/// Sends one call of this kind.
+pub(crate) async fn send(clients: &Clients, call: &Call) -> Result<Value, Failure> {
+    let client = &clients.rds;
+    match &*call.operation {
+        "DescribeDBParameterGroups" => ask!(client.describe_db_parameter_groups(), call),
+        "DescribeDBParameters" => ask!(client.describe_db_parameters(), call),
+        "CreateDBParameterGroup" => ask!(client.create_db_parameter_group(), call),
+        "ModifyDBParameterGroup" => ask!(client.modify_db_parameter_group(), call),
+        "ResetDBParameterGroup" => ask!(client.reset_db_parameter_group(), call),
+        "DeleteDBParameterGroup" => ask!(client.delete_db_parameter_group(), call),
+        _ => rds::send_tags(clients, call).await,
+    }
+}
+
+parameters!(DescribeDBParameterGroupsFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name, Filters: set_filters,
+    MaxRecords: set_max_records, Marker: set_marker,
+});
+parameters!(DescribeDBParametersFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name, Source: set_source, Filters: set_filters,
+    MaxRecords: set_max_records, Marker: set_marker,
+});
+parameters!(CreateDBParameterGroupFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name,
+    DBParameterGroupFamily: set_db_parameter_group_family, Description: set_description,
+    Tags: set_tags,
+});
+parameters!(ModifyDBParameterGroupFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name, Parameters: set_parameters,
+});
+parameters!(ResetDBParameterGroupFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name, ResetAllParameters: set_reset_all_parameters,
+    Parameters: set_parameters,
+});
+parameters!(DeleteDBParameterGroupFluentBuilder {
+    DBParameterGroupName: set_db_parameter_group_name,
+});
+parameters!(Parameter = ParameterBuilder {
+    ParameterName: set_parameter_name, ParameterValue: set_parameter_value,
+    Description: set_description, Source: set_source, ApplyType: set_apply_type,
+    DataType: set_data_type, AllowedValues: set_allowed_values, IsModifiable: set_is_modifiable,
+    MinimumEngineVersion: set_minimum_engine_version, ApplyMethod: set_apply_method,
+    SupportedEngineModes: set_supported_engine_modes,
+});
+
+members!(DescribeDbParameterGroupsOutput {
+    DBParameterGroups: db_parameter_groups, Marker: marker,
+});
+members!(DescribeDbParametersOutput { Parameters: parameters, Marker: marker });
+members!(CreateDbParameterGroupOutput { DBParameterGroup: db_parameter_group });
+members!(ModifyDbParameterGroupOutput { DBParameterGroupName: db_parameter_group_name });
+members!(ResetDbParameterGroupOutput { DBParameterGroupName: db_parameter_group_name });
+members!(DeleteDbParameterGroupOutput {});
+members!(DbParameterGroup {
+    DBParameterGroupName: db_parameter_group_name,
+    DBParameterGroupFamily: db_parameter_group_family, Description: description,
+    DBParameterGroupArn: db_parameter_group_arn,
+});
+members!(Parameter {
+    ParameterName: parameter_name, ParameterValue: parameter_value, Description: description,
+    Source: source, ApplyType: apply_type, DataType: data_type, AllowedValues: allowed_values,
+    IsModifiable: is_modifiable, MinimumEngineVersion: minimum_engine_version,
+    ApplyMethod: apply_method, SupportedEngineModes: supported_engine_modes,
+});
+enumerations!(ApplyMethod);

@@ -1,0 +1,217 @@
+//! The EC2 Query protocol as tables: calls to form fields, XML answers to JSON.
+//!
+//! EC2 is spoken without its SDK (the reason is in [`crate::aws`]): a kind states its operations as
+//! [`Operation`]s, and whoever can sign and send implements [`Query`].
+//!
+//! The wire spells members in lower camel case, and lists as `vpcSet` with `item`s. So the name of a
+//! member is its wire name with a capital, save for what [`Operation::members`] says; the same table
+//! says what is a list, a number or a flag. What it does not name is a text, or a structure when
+//! elements are in it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use super::{Failure, Misfit, expected};
+use crate::kinds::sdk::xml::{self, Element};
+use crate::model::Call;
+
+/// The version of the EC2 API that is spoken.
+const VERSION: &str = "2016-11-15";
+
+/// The future of one answer's body.
+pub(crate) type Body<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
+
+/// Signs and sends the fields of one request, and returns the XML of a success.
+pub(crate) trait Query: Send + Sync {
+    /// Sends the fields once.
+    fn post(&self, fields: Vec<(String, String)>) -> Body<'_>;
+}
+
+/// Describes one operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operation {
+    /// The operation's name.
+    pub(crate) name: &'static str,
+    /// Its parameters: API name, wire name, type.
+    pub(crate) parameters: &'static [(&'static str, &'static str, Take)],
+    /// The members of its answer, at any depth, that are more than a capitalised text.
+    pub(crate) members: &'static [(&'static str, Give)],
+}
+
+/// Names the type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Take {
+    /// A text.
+    Text,
+    /// A whole number.
+    Number,
+    /// A list of texts.
+    Texts,
+    /// A list of filters, each with `Name` and `Values`.
+    Filters,
+}
+
+/// Names the type of an answer's member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Give {
+    /// A list under this API name.
+    List(&'static str),
+    /// A whole number.
+    Number,
+    /// True or false.
+    Flag,
+}
+
+/// Sends one call to one of these operations.
+pub(crate) async fn ask(
+    query: &dyn Query,
+    operations: &[Operation],
+    call: &Call,
+) -> Result<Value, Failure> {
+    let operation = operations
+        .iter()
+        .find(|operation| operation.name == call.operation)
+        .ok_or_else(|| Failure::unknown_operation(&call.operation))?;
+    let body = query.post(operation.fields(call)?).await?;
+    operation.answer(&body)
+}
+
+impl Operation {
+    /// Writes a call as form fields.
+    pub(crate) fn fields(&self, call: &Call) -> Result<Vec<(String, String)>, Misfit> {
+        let mut fields = vec![
+            ("Action".to_owned(), self.name.to_owned()),
+            ("Version".to_owned(), VERSION.to_owned()),
+        ];
+        for (name, value) in &call.params {
+            let (_, wire, take) = self
+                .parameters
+                .iter()
+                .find(|(api, ..)| api == name)
+                .ok_or_else(|| Misfit::unknown(self.name, name))?;
+            write(*take, wire, value, &mut fields).map_err(|misfit| misfit.within(name))?;
+        }
+        Ok(fields)
+    }
+
+    /// Reads the XML of a success.
+    pub(crate) fn answer(&self, body: &str) -> Result<Value, Failure> {
+        let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
+        let root = xml::parse(body).map_err(|error| unreadable(error.to_string()))?;
+        if root.name.strip_suffix("Response") != Some(self.name) {
+            return Err(unreadable(format!("{} was answered with <{}>", self.name, root.name)));
+        }
+        let mut answer = self.structure(&root).map_err(unreadable)?;
+        answer.remove("RequestId");
+        // The API says "no more" with an empty token, which the AWS CLI does not show.
+        if answer.get("NextToken").and_then(Value::as_str) == Some("") {
+            answer.remove("NextToken");
+        }
+        Ok(Value::Object(answer))
+    }
+
+    /// Reads the members of a structure.
+    fn structure(&self, element: &Element) -> Result<Map<String, Value>, String> {
+        element.children.iter().map(|child| self.member(child)).collect()
+    }
+
+    /// Reads one member with its name.
+    fn member(&self, element: &Element) -> Result<(String, Value), String> {
+        let wire = element.name.as_str();
+        let misread = || format!("the member {wire} holds {:?}", element.text);
+        let give = self.members.iter().find(|(name, _)| *name == wire).map(|(_, give)| *give);
+        let value = match give {
+            Some(Give::List(_)) => element
+                .children
+                .iter()
+                .map(|item| self.value(item))
+                .collect::<Result<Vec<_>, _>>()?
+                .into(),
+            Some(Give::Number) => element.text.parse::<i64>().map_err(|_| misread())?.into(),
+            Some(Give::Flag) => element.text.parse::<bool>().map_err(|_| misread())?.into(),
+            None => self.value(element)?,
+        };
+        let name = match give {
+            Some(Give::List(api)) => api.to_owned(),
+            _ => capitalised(wire),
+        };
+        Ok((name, value))
+    }
+
+    /// Reads an element that the table does not name.
+    fn value(&self, element: &Element) -> Result<Value, String> {
+        if element.children.is_empty() {
+            return Ok(Value::from(element.text.as_str()));
+        }
+        self.structure(element).map(Value::Object)
+    }
+}
+
+/// Returns the API's name of a wire name.
+fn capitalised(wire: &str) -> String {
+    let mut letters = wire.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
+
+/// Writes one parameter as form fields.
+fn write(
+    take: Take,
+    wire: &str,
+    value: &Value,
+    fields: &mut Vec<(String, String)>,
+) -> Result<(), Misfit> {
+    match take {
+        Take::Text => fields.push((wire.to_owned(), text(value)?)),
+        Take::Number => {
+            let Some(number) = value.as_i64() else { return expected("a whole number") };
+            fields.push((wire.to_owned(), number.to_string()));
+        }
+        Take::Texts => texts(wire, value, fields)?,
+        Take::Filters => {
+            for (index, filter) in list(value)?.iter().enumerate() {
+                let within = |misfit: Misfit| misfit.within(&index.to_string());
+                write_filter(&format!("{wire}.{}", index + 1), filter, fields).map_err(within)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes one filter: `Name` and `Values`, nothing else.
+fn write_filter(
+    prefix: &str,
+    filter: &Value,
+    fields: &mut Vec<(String, String)>,
+) -> Result<(), Misfit> {
+    let Some(filter) = filter.as_object() else { return expected("a structure") };
+    for (name, value) in filter {
+        match name.as_str() {
+            "Name" => fields.push((format!("{prefix}.Name"), text(value)?)),
+            "Values" => texts(&format!("{prefix}.Value"), value, fields)?,
+            _ => return Err(Misfit::unknown("Filter", name)),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a list of texts, counted from 1.
+fn texts(wire: &str, value: &Value, fields: &mut Vec<(String, String)>) -> Result<(), Misfit> {
+    for (index, item) in list(value)?.iter().enumerate() {
+        fields.push((format!("{wire}.{}", index + 1), text(item)?));
+    }
+    Ok(())
+}
+
+/// Reads a text.
+fn text(value: &Value) -> Result<String, Misfit> {
+    <String as super::Parameter>::read(value)
+}
+
+/// Reads a list.
+fn list(value: &Value) -> Result<&Vec<Value>, Misfit> {
+    value.as_array().map_or_else(|| expected("a list"), Ok)
+}

@@ -1,0 +1,61 @@
+//! The shapes and operations of RDS that several kinds have in common.
+
+use aws_sdk_rds::operation::add_tags_to_resource::{
+    AddTagsToResourceOutput, builders::AddTagsToResourceFluentBuilder,
+};
+use aws_sdk_rds::operation::list_tags_for_resource::{
+    ListTagsForResourceOutput, builders::ListTagsForResourceFluentBuilder,
+};
+use aws_sdk_rds::operation::remove_tags_from_resource::{
+    RemoveTagsFromResourceOutput, builders::RemoveTagsFromResourceFluentBuilder,
+};
+use aws_sdk_rds::types::builders::{FilterBuilder, TagBuilder};
+use aws_sdk_rds::types::{AvailabilityZone, DbSubnetGroup, Filter, Outpost, Subnet, Tag};
+use serde_json::Value;
+
+use super::{Clients, Failure, ask, members, parameters};
+use crate::model::Call;
+
+/// Sends one of the tag operations, which all resources of RDS share.
+pub(crate) async fn send_tags(clients: &Clients, call: &Call) -> Result<Value, Failure> {
+    match &*call.operation {
+        "AddTagsToResource" => ask!(clients.rds.add_tags_to_resource(), call),
+        "RemoveTagsFromResource" => ask!(clients.rds.remove_tags_from_resource(), call),
+        "ListTagsForResource" => ask!(clients.rds.list_tags_for_resource(), call),
+        other => Err(Failure::unknown_operation(other)),
+    }
+}
+
+parameters!(AddTagsToResourceFluentBuilder { ResourceName: set_resource_name, Tags: set_tags });
+parameters!(RemoveTagsFromResourceFluentBuilder {
+    ResourceName: set_resource_name,
+    TagKeys: set_tag_keys,
+});
+parameters!(ListTagsForResourceFluentBuilder {
+    ResourceName: set_resource_name,
+    Filters: set_filters,
+});
+parameters!(Tag = TagBuilder { Key: set_key, Value: set_value });
+parameters!(Filter = FilterBuilder { Name: set_name, Values: set_values });
+
+members!(AddTagsToResourceOutput {});
+members!(RemoveTagsFromResourceOutput {});
+members!(ListTagsForResourceOutput { TagList: tag_list });
+members!(Tag { Key: key, Value: value });
+members!(DbSubnetGroup {
+    DBSubnetGroupName: db_subnet_group_name,
+    DBSubnetGroupDescription: db_subnet_group_description,
+    VpcId: vpc_id,
+    SubnetGroupStatus: subnet_group_status,
+    Subnets: subnets,
+    DBSubnetGroupArn: db_subnet_group_arn,
+    SupportedNetworkTypes: supported_network_types,
+});
+members!(Subnet {
+    SubnetIdentifier: subnet_identifier,
+    SubnetAvailabilityZone: subnet_availability_zone,
+    SubnetOutpost: subnet_outpost,
+    SubnetStatus: subnet_status,
+});
+members!(AvailabilityZone { Name: name });
+members!(Outpost { Arn: arn });
