@@ -10,6 +10,8 @@
 
 pub mod model;
 
+pub mod source;
+
 pub mod manifest;
 
 pub mod queue;

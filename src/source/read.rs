@@ -1,0 +1,227 @@
+//! The files of the fetched commit: what changed since the last delivery, with its bytes.
+//!
+//! In: a mirror, a commit, and what was delivered before. Out: a [`ChangeSet`], or the reason why
+//! there is none.
+//!
+//! Invariants: a folder that is missing or empty is an error and never an empty set, so that a
+//! mistake removes nothing. A mirror that cannot be read is rebuilt once and read again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use git2::{ObjectType, Oid, Repository};
+
+use super::access::{Access, Fetched};
+use super::fetch::Fetcher;
+use super::mirror::Lock;
+use super::snapshot::{Cost, Differences, Leaf, Snapshot, join};
+use super::{Location, SourceError};
+use crate::model::Revision;
+use crate::model::tree::{ChangeSet, Content, Entry};
+
+/// Remembers what was delivered last.
+#[derive(Debug, Clone)]
+pub(crate) struct Delivered {
+    pub(crate) revision: Revision,
+    snapshot: Snapshot,
+}
+
+/// Holds a change set and what to remember once it was taken.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) changes: ChangeSet,
+    pub(crate) delivered: Delivered,
+    pub(crate) cost: Cost,
+}
+
+/// Fetches, and reads what changed since `before`; everything when `full` or when there is no
+/// `before`. Returns `None` when the tip is what was delivered last.
+pub(crate) async fn fetch_and_read<F: Fetcher>(
+    fetcher: &F,
+    location: &Location,
+    access: &Access,
+    before: Option<&Delivered>,
+    full: bool,
+) -> Result<Option<Delivery>, SourceError> {
+    let fetched = fetcher.fetch(location, access, false).await?;
+    let same = before.is_some_and(|before| before.revision.as_str() == fetched.commit);
+    if same && !full {
+        return Ok(None);
+    }
+    let reading = Reading::new(location, access, before.cloned(), full);
+    match reading.clone().run(fetched).await {
+        Err(SourceError::MirrorCorrupt { .. }) => {
+            let fetched = fetcher.fetch(location, access, true).await?;
+            reading.run(fetched).await.map(Some)
+        }
+        result => result.map(Some),
+    }
+}
+
+/// Holds what a reading needs, so that it can move to a blocking thread.
+#[derive(Debug, Clone)]
+struct Reading {
+    url: String,
+    mirror: PathBuf,
+    folder: String,
+    max_file_bytes: u64,
+    before: Option<Delivered>,
+    full: bool,
+}
+
+/// Says why a commit was not read.
+enum Failure {
+    Git(git2::Error),
+    Io(std::io::Error),
+    Known(SourceError),
+}
+
+impl From<git2::Error> for Failure {
+    fn from(error: git2::Error) -> Self {
+        Self::Git(error)
+    }
+}
+
+impl Reading {
+    fn new(location: &Location, access: &Access, before: Option<Delivered>, full: bool) -> Self {
+        Self {
+            url: location.shown().to_owned(),
+            mirror: access.mirror(location),
+            folder: location.folder().to_owned(),
+            max_file_bytes: access.max_file_bytes,
+            full: full || before.is_none(),
+            before,
+        }
+    }
+
+    async fn run(self, fetched: Fetched) -> Result<Delivery, SourceError> {
+        let mirror = self.mirror.clone();
+        let corrupt = |detail: String| SourceError::MirrorCorrupt { path: mirror.clone(), detail };
+        match tokio::task::spawn_blocking(move || self.read(&fetched.commit)).await {
+            Ok(Ok(delivery)) => Ok(delivery),
+            Ok(Err(Failure::Known(error))) => Err(error),
+            Ok(Err(Failure::Git(error))) => Err(corrupt(error.message().to_owned())),
+            Ok(Err(Failure::Io(error))) => {
+                Err(SourceError::MirrorUnusable { path: mirror, detail: error.to_string() })
+            }
+            Err(error) => Err(corrupt(error.to_string())),
+        }
+    }
+
+    fn read(&self, commit: &str) -> Result<Delivery, Failure> {
+        let _lock = Lock::shared(&self.mirror).map_err(Failure::Io)?;
+        let repository = Repository::open_bare(&self.mirror)?;
+        let root = repository.find_commit(Oid::from_str(commit)?)?.tree_id();
+        let tree = self.folder_tree(&repository, root, commit)?;
+        let mut cost = Cost::default();
+        let before = self.before.as_ref().map(|before| &before.snapshot);
+        let reused = before.filter(|_| !self.full);
+        let snapshot = Snapshot::read(&repository, tree, reused, &mut cost)?;
+        if snapshot.manifests() == 0 {
+            let (url, revision) = (self.url.clone(), commit.to_owned());
+            let folder = if self.folder.is_empty() { ".".to_owned() } else { self.folder.clone() };
+            return Err(Failure::Known(SourceError::FolderEmpty { url, folder, revision }));
+        }
+        let differences = snapshot.differences(reused);
+        let revision = Revision::new(commit);
+        let mut changes = self.load(&repository, &revision, differences, &mut cost)?;
+        if self.full {
+            let now = before.map(|before| snapshot.differences(Some(before))).unwrap_or_default();
+            changes.removed.extend(
+                now.iter().filter(|(_, leaf)| leaf.is_none()).map(|(path, _)| self.full_path(path)),
+            );
+        }
+        Ok(Delivery { changes, delivered: Delivered { revision, snapshot }, cost })
+    }
+
+    fn folder_tree(
+        &self,
+        repository: &Repository,
+        root: Oid,
+        commit: &str,
+    ) -> Result<Oid, Failure> {
+        if self.folder.is_empty() {
+            return Ok(root);
+        }
+        let missing = || {
+            Failure::Known(SourceError::FolderMissing {
+                url: self.url.clone(),
+                folder: self.folder.clone(),
+                revision: commit.to_owned(),
+            })
+        };
+        let mut id = root;
+        for name in self.folder.split('/') {
+            let tree = repository.find_tree(id)?;
+            let entry = tree.get_name(name).ok_or_else(missing)?;
+            if entry.kind() != Some(ObjectType::Tree) {
+                return Err(missing());
+            }
+            id = entry.id();
+        }
+        Ok(id)
+    }
+
+    fn full_path(&self, path: &str) -> Arc<str> {
+        join(&self.folder, path).into()
+    }
+
+    fn load(
+        &self,
+        repository: &Repository,
+        revision: &Revision,
+        differences: Differences,
+        cost: &mut Cost,
+    ) -> Result<ChangeSet, Failure> {
+        let mut changes = ChangeSet {
+            revision: revision.clone(),
+            changed: std::collections::BTreeMap::new(),
+            removed: Vec::new(),
+            full: self.full,
+        };
+        for (path, leaf) in differences {
+            let path = self.full_path(&path);
+            match leaf {
+                Some(leaf) => {
+                    drop(changes.changed.insert(path, self.entry(repository, leaf, cost)?))
+                }
+                None => changes.removed.push(path),
+            }
+        }
+        Ok(changes)
+    }
+
+    fn entry(
+        &self,
+        repository: &Repository,
+        leaf: Leaf,
+        cost: &mut Cost,
+    ) -> Result<Entry, Failure> {
+        let (id, content) = match leaf {
+            Leaf::Refused(id, reason) => (id, Content::Refused(reason)),
+            Leaf::Blob(id) => (id, self.content(repository, id, cost)?),
+        };
+        Ok(Entry { blob: id.to_string().into(), content })
+    }
+
+    fn content(
+        &self,
+        repository: &Repository,
+        id: Oid,
+        cost: &mut Cost,
+    ) -> Result<Content, Failure> {
+        cost.blobs += 1;
+        let size = repository.odb()?.read_header(id)?.0 as u64;
+        if let Some(refused) = too_large(size, self.max_file_bytes) {
+            return Ok(refused);
+        }
+        Ok(Content::Bytes(repository.find_blob(id)?.content().into()))
+    }
+}
+
+/// Refuses a file with more bytes than the limit.
+pub(crate) fn too_large(bytes: u64, limit: u64) -> Option<Content> {
+    (bytes > limit).then(|| {
+        Content::Refused(format!("the file has {bytes} bytes, more than the limit of {limit}"))
+    })
+}
