@@ -14,8 +14,6 @@ pub mod source;
 
 pub mod manifest;
 
-pub mod desired;
-
 pub mod queue;
 
 pub mod kinds;

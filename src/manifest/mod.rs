@@ -7,9 +7,25 @@
 //! all. It does not know what AWS has, nor which objects other files hold (that is
 //! [`crate::desired`]'s).
 
+pub mod annotations;
+mod check;
+mod envelope;
 pub mod expand;
+mod mistake;
+mod name;
 pub mod network;
 pub mod object;
+mod parse;
+mod policy;
+mod schema;
+mod shape;
+pub mod tree;
+mod words;
 pub mod workspace;
+mod yaml;
 
+pub use envelope::API_VERSION;
 pub use object::{Object, Spec};
+pub use parse::{Parsed, parse};
+pub use schema::json_schema;
+pub use tree::Files;

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::annotations::{self, ADOPT, OWNER, SNOOZE_UNTIL, SUSPEND};
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
-use crate::model::{Key, Policy};
+use crate::model::{Finding, Key, ObjectKind, Policy};
 
 /// Holds one object as its manifest declares it.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +47,62 @@ impl Object {
         }
     }
 
+    /// Returns who owns the object, in free text.
+    pub fn owner(&self) -> Option<&str> {
+        self.annotations.get(OWNER).map(String::as_str)
+    }
+
+    /// Tells whether nothing may be written for the object.
+    pub fn is_suspended(&self) -> bool {
+        self.has(SUSPEND)
+    }
+
+    /// Tells whether the object may take over existing resources without our tag.
+    pub fn adopts(&self) -> bool {
+        self.has(ADOPT)
+    }
+
+    /// Returns until when drift is reported and not reverted.
+    pub fn snoozed_until(&self) -> Option<Timestamp> {
+        self.annotations.get(SNOOZE_UNTIL).and_then(|text| annotations::moment(text))
+    }
+
+    fn has(&self, annotation: &str) -> bool {
+        self.annotations.get(annotation).is_some_and(|value| value == "true")
+    }
+
     /// Returns how the object wants to be reconciled.
     pub fn policy(&self) -> &Policy {
         match &self.spec {
             Spec::Workspace(spec) => &spec.reconcile_policy,
             Spec::Network(spec) => &spec.reconcile_policy,
+        }
+    }
+}
+
+impl Spec {
+    /// Returns the kind of object that it belongs to.
+    pub fn kind(&self) -> ObjectKind {
+        match self {
+            Self::Workspace(_) => ObjectKind::Workspace,
+            Self::Network(_) => ObjectKind::Network,
+        }
+    }
+
+    /// Returns it as JSON, in the spelling of the manifest.
+    pub(super) fn to_value(&self) -> Value {
+        let value = match self {
+            Self::Workspace(spec) => serde_json::to_value(spec),
+            Self::Network(spec) => serde_json::to_value(spec),
+        };
+        value.unwrap_or_default()
+    }
+
+    /// Returns what its meaning gives reason to tell; pointers start at the manifest.
+    pub(super) fn check(&self) -> Vec<Finding> {
+        match self {
+            Self::Workspace(spec) => spec.check(),
+            Self::Network(spec) => spec.check(),
         }
     }
 }

@@ -3,19 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::policy;
 use crate::kinds::db_instance::spec::Database;
-use crate::model::Policy;
+use crate::model::{Finding, Policy};
 
 /// Declares one environment of one team.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkspaceSpec {
-    /// The environment: an entry of the agent's configuration that holds account and region.
+    /// The environment: the name of an entry of the agent's configuration, which holds the account,
+    /// the region and the role. A manifest holds no account number.
+    #[schemars(length(min = 1), example = &"production")]
     pub environment: String,
-    /// What the workspace consists of.
+    /// What the workspace consists of. Default: nothing.
     #[serde(default)]
     pub resources: Resources,
-    /// How it is reconciled.
+    /// How often and how boldly it is reconciled. Default: the default of each field.
     #[serde(default)]
     pub reconcile_policy: Policy,
 }
@@ -24,9 +27,9 @@ pub struct WorkspaceSpec {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Resources {
-    /// A relational database.
+    /// A relational database: one RDS DB instance. Default: none.
     pub database: Option<Database>,
-    /// Where the workspace lives.
+    /// Where the workspace lives. Default: AWS places a new database in the account's default VPC.
     pub network: Option<NetworkSection>,
 }
 
@@ -35,5 +38,60 @@ pub struct Resources {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkSection {
     /// The name of a `Network` object in the repository, or else the `Name` tag of an existing VPC.
+    /// A database is placed in a DB subnet group of this VPC, which all its workspaces share.
+    #[schemars(length(min = 1, max = 190), example = &"shared-prod-vpc")]
     pub vpc_ref: String,
+}
+
+/// The characters that a DB subnet group's name, which the VPC's name becomes part of, may hold
+/// besides letters and digits (`CreateDBSubnetGroup`, member `DBSubnetGroupName`).
+const GROUP_SIGNS: &str = "._- ";
+
+/// The most characters of a VPC's name: a group's name has 255, and the agent's name comes first.
+const LONGEST_REF: usize = 190;
+
+impl WorkspaceSpec {
+    /// Returns what its meaning gives reason to tell; pointers start at the manifest.
+    pub(super) fn check(&self) -> Vec<Finding> {
+        let mut found = policy::check_environment(&self.environment);
+        found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
+        found.extend(self.resources.check());
+        found
+    }
+}
+
+impl Resources {
+    /// Returns what their meaning gives reason to tell; pointers start at the manifest.
+    pub(super) fn check(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        found.extend(self.network.as_ref().and_then(NetworkSection::check));
+        if self.database.is_some() && self.network.is_none() {
+            let message = "the database has no network: AWS places it in the account's default VPC";
+            found.push(
+                Finding::notice("/spec/resources/database", "NoNetwork", message)
+                    .hint("add network: with a vpcRef beside database:"),
+            );
+        }
+        found
+    }
+}
+
+impl NetworkSection {
+    fn check(&self) -> Option<Finding> {
+        let pointer = "/spec/resources/network/vpcRef";
+        let wrong = |message: String| Finding::error(pointer, "InvalidReference", message);
+        let allowed = |c: char| c.is_ascii_alphanumeric() || GROUP_SIGNS.contains(c);
+        if self.vpc_ref.is_empty() {
+            return Some(wrong("vpcRef is empty".to_owned()));
+        }
+        if let Some(sign) = self.vpc_ref.chars().find(|c| !allowed(*c)) {
+            let message = format!("vpcRef has the character '{}'", sign.escape_debug());
+            let hint =
+                "declare a Network object whose vpcName is this tag, and name the object here";
+            return Some(wrong(message).hint(hint));
+        }
+        let length = self.vpc_ref.len();
+        (length > LONGEST_REF)
+            .then(|| wrong(format!("vpcRef has {length} characters, and may have {LONGEST_REF}")))
+    }
 }

@@ -1,0 +1,247 @@
+//! The files of a repository, parsed: a pure cache that follows change sets.
+//!
+//! In: a [`ChangeSet`]. Out: the object in force of every key, all problems, and the keys that were
+//! touched.
+//!
+//! Invariants: only what changed is parsed; a file that breaks, or is not read, keeps the objects of
+//! its last good version; a file that is removed loses them; an object that two files declare stays
+//! the one that was in force before, and when there was none, neither is taken. It does not decide
+//! whether a vanished object is removed: [`Files::claims`] and [`Files::is_unsure`] say what the files
+//! that cannot be read may hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::sync::Arc;
+
+use super::Object;
+use super::parse::{Parsed, duplicate, parse, refused};
+use crate::model::tree::Content;
+use crate::model::{ChangeSet, Entry, Key, Problem};
+
+/// From this many changed files on, they are parsed by several threads.
+const MANY: usize = 64;
+
+/// Follows the manifest files of a repository.
+#[derive(Debug, Default)]
+pub struct Files {
+    files: BTreeMap<Arc<str>, File>,
+    /// The files whose last good version declares a key.
+    holders: BTreeMap<Key, BTreeSet<Arc<str>>>,
+    /// The file whose object is in force.
+    in_force: BTreeMap<Key, Arc<str>>,
+    /// What is told of keys that several files declare.
+    contested: BTreeMap<Key, Vec<Problem>>,
+}
+
+#[derive(Debug)]
+struct File {
+    entry: Entry,
+    /// What the file says now.
+    now: Parsed,
+    /// The objects of its last good version.
+    good: BTreeMap<Key, Arc<Object>>,
+}
+
+impl Files {
+    /// Takes over what a commit changed and returns the keys whose object appeared, changed or
+    /// vanished.
+    #[must_use = "the keys are what is to be looked at"]
+    pub fn apply(&mut self, changes: &ChangeSet) -> BTreeSet<Key> {
+        let gone = self.gone(changes);
+        let changed: Vec<(&Arc<str>, &Entry)> =
+            changes.changed.iter().filter(|(path, entry)| self.differs(path, entry)).collect();
+        let mut keys = BTreeSet::new();
+        for path in gone {
+            let Some(file) = self.files.remove(&path) else { continue };
+            self.release(&path, file.good.keys(), &mut keys);
+        }
+        let before: BTreeMap<Key, Arc<Object>> = self.held_by(&changed, &mut keys);
+        for ((path, entry), now) in changed.iter().zip(parse_all(&changed)) {
+            self.replace(path, entry, now, &mut keys);
+        }
+        self.settle(&keys, &before)
+    }
+
+    /// Iterates over the objects in force, in the order of their keys.
+    pub fn objects(&self) -> impl Iterator<Item = &Arc<Object>> {
+        self.in_force.keys().filter_map(|key| self.object(key))
+    }
+
+    /// Returns the object in force of a key.
+    pub fn object(&self, key: &Key) -> Option<&Arc<Object>> {
+        self.files.get(self.in_force.get(key)?)?.good.get(key)
+    }
+
+    /// Returns every problem, in the order of the files.
+    pub fn problems(&self) -> Vec<Problem> {
+        let of_files = self.files.values().flat_map(|file| &file.now.problems);
+        let mut all: Vec<Problem> =
+            of_files.chain(self.contested.values().flatten()).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Returns every problem by file.
+    pub fn problems_by_path(&self) -> BTreeMap<Arc<str>, Vec<Problem>> {
+        let mut found: BTreeMap<Arc<str>, Vec<Problem>> = BTreeMap::new();
+        for problem in self.problems() {
+            found.entry(Arc::clone(&problem.position.path)).or_default().push(problem);
+        }
+        found
+    }
+
+    /// Returns the keys that a file names which cannot be taken, or that several files declare:
+    /// none of them is removed from Git, whether or not an object is in force.
+    pub fn claims(&self) -> BTreeSet<Key> {
+        let broken = self.files.values().filter(|file| file.now.is_broken());
+        let named = broken.flat_map(|file| file.now.named.iter().chain(file.good.keys()));
+        named.chain(self.contested.keys()).cloned().collect()
+    }
+
+    /// Tells whether a file that cannot be read may declare any object.
+    pub fn is_unsure(&self) -> bool {
+        self.files.values().any(|file| file.now.unsure)
+    }
+
+    fn differs(&self, path: &Arc<str>, entry: &Entry) -> bool {
+        self.files.get(path).is_none_or(|file| file.entry != *entry)
+    }
+
+    fn gone(&self, changes: &ChangeSet) -> Vec<Arc<str>> {
+        let absent = |path: &&Arc<str>| changes.full && !changes.changed.contains_key(*path);
+        let mut gone: Vec<_> = self.files.keys().filter(absent).cloned().collect();
+        gone.extend(changes.removed.iter().cloned());
+        gone
+    }
+
+    /// Returns the objects in force of the files that are about to change, and notes their keys.
+    fn held_by(
+        &self,
+        changed: &[(&Arc<str>, &Entry)],
+        keys: &mut BTreeSet<Key>,
+    ) -> BTreeMap<Key, Arc<Object>> {
+        let files = changed.iter().filter_map(|(path, _)| self.files.get(*path));
+        keys.extend(files.flat_map(|file| file.good.keys().cloned()));
+        keys.iter().filter_map(|key| Some((key.clone(), Arc::clone(self.object(key)?)))).collect()
+    }
+
+    fn release<'a>(
+        &mut self,
+        path: &Arc<str>,
+        held: impl Iterator<Item = &'a Key>,
+        keys: &mut BTreeSet<Key>,
+    ) {
+        for key in held {
+            if let Some(holders) = self.holders.get_mut(key) {
+                holders.remove(path);
+            }
+            keys.insert(key.clone());
+        }
+    }
+
+    fn replace(&mut self, path: &Arc<str>, entry: &Entry, now: Parsed, keys: &mut BTreeSet<Key>) {
+        let old = self.files.remove(path).map(|file| file.good).unwrap_or_default();
+        let good = if now.is_broken() {
+            old
+        } else {
+            self.release(path, old.keys(), keys);
+            now.objects.iter().map(|object| (object.key.clone(), Arc::clone(object))).collect()
+        };
+        for key in good.keys() {
+            self.holders.entry(key.clone()).or_default().insert(Arc::clone(path));
+            keys.insert(key.clone());
+        }
+        self.files.insert(Arc::clone(path), File { entry: entry.clone(), now, good });
+    }
+
+    /// Decides for every key that may have changed which file's object is in force.
+    fn settle(
+        &mut self,
+        keys: &BTreeSet<Key>,
+        before: &BTreeMap<Key, Arc<Object>>,
+    ) -> BTreeSet<Key> {
+        let mut touched = BTreeSet::new();
+        for key in keys {
+            let was_contested = self.contested.contains_key(key);
+            self.settle_one(key);
+            let same = match (before.get(key), self.object(key)) {
+                (Some(old), Some(new)) => old == new,
+                (None, None) => true,
+                _ => false,
+            };
+            if !same || was_contested != self.contested.contains_key(key) {
+                touched.insert(key.clone());
+            }
+        }
+        touched
+    }
+
+    fn settle_one(&mut self, key: &Key) {
+        let holders = self.holders.get(key).cloned().unwrap_or_default();
+        if holders.is_empty() {
+            self.holders.remove(key);
+        }
+        let sure: Vec<&Arc<str>> = holders.iter().filter(|path| self.declares(path, key)).collect();
+        let contenders: Vec<&Arc<str>> =
+            if sure.is_empty() { holders.iter().collect() } else { sure };
+        let current = self.in_force.get(key).filter(|path| contenders.contains(path)).cloned();
+        let winner = match (current, contenders.as_slice()) {
+            (Some(current), _) => Some(current),
+            (None, [one]) => Some(Arc::clone(one)),
+            (None, _) => None,
+        };
+        let told = match contenders.as_slice() {
+            [] | [_] => Vec::new(),
+            several => self.contest(key, several, winner.as_ref()),
+        };
+        match told.is_empty() {
+            true => self.contested.remove(key),
+            false => self.contested.insert(key.clone(), told),
+        };
+        match winner {
+            Some(path) => self.in_force.insert(key.clone(), path),
+            None => self.in_force.remove(key),
+        };
+    }
+
+    /// Tells whether a file declares a key now, as far as it can be read.
+    fn declares(&self, path: &Arc<str>, key: &Key) -> bool {
+        self.files.get(path).is_some_and(|file| {
+            !file.now.is_broken() || file.now.unsure || file.now.named.contains(key)
+        })
+    }
+
+    fn contest(&self, key: &Key, paths: &[&Arc<str>], winner: Option<&Arc<str>>) -> Vec<Problem> {
+        let place = |path: &&Arc<str>| {
+            let others: Vec<&str> =
+                paths.iter().filter(|other| *other != path).map(|other| &***other).collect();
+            let Content::Bytes(bytes) = &self.files.get(*path)?.entry.content else { return None };
+            duplicate(path, bytes, key, &others, winner.map(|path| &**path))
+        };
+        paths.iter().filter_map(place).collect()
+    }
+}
+
+fn parse_all(changed: &[(&Arc<str>, &Entry)]) -> Vec<Parsed> {
+    let read = |(path, entry): &(&Arc<str>, &Entry)| match &entry.content {
+        Content::Bytes(bytes) => parse(path, bytes),
+        Content::Refused(reason) => refused(path, reason),
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    if changed.len() < MANY || threads == 1 {
+        return changed.iter().map(read).collect();
+    }
+    let share = changed.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = changed
+            .chunks(share)
+            .map(|chunk| (chunk, scope.spawn(move || chunk.iter().map(read).collect::<Vec<_>>())))
+            .collect();
+        let results = workers.into_iter().map(|(chunk, worker)| {
+            // A thread only ends without an answer by a panic; then this thread meets it as well.
+            worker.join().unwrap_or_else(|_| chunk.iter().map(read).collect())
+        });
+        results.flatten().collect()
+    })
+}
