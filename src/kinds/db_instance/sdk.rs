@@ -347,3 +347,80 @@ enumerations!(
     StorageEncryptionType,
     UpgradeRolloutOrder,
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::sdk::testing::{
+        Wire, check_answer, check_requests, check_structures,
+    };
+
+    #[tokio::test]
+    async fn every_parameter_but_the_passwords_is_sent_under_its_name() {
+        check_requests!(
+            ["master_user_password", "tde_credential_password"],
+            describe_db_instances,
+            create_db_instance,
+            modify_db_instance,
+            delete_db_instance,
+            restore_db_instance_from_db_snapshot,
+        );
+    }
+
+    #[test]
+    fn no_member_of_an_answer_is_forgotten() {
+        check_structures!(
+            DescribeDbInstancesOutput,
+            CreateDbInstanceOutput,
+            ModifyDbInstanceOutput,
+            DeleteDbInstanceOutput,
+            RestoreDbInstanceFromDbSnapshotOutput,
+            DbInstance,
+            PendingModifiedValues,
+            Endpoint,
+            DbSecurityGroupMembership,
+            VpcSecurityGroupMembership,
+            DbParameterGroupStatus,
+            OptionGroupMembership,
+            DomainMembership,
+            DbInstanceStatusInfo,
+            ProcessorFeature,
+            DbInstanceRole,
+            CertificateDetails,
+            MasterUserSecret,
+            PendingCloudwatchLogsExports,
+            AdditionalStorageVolume,
+            AdditionalStorageVolumeOutput,
+            DbInstanceAutomatedBackupsReplication,
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_answer_is_read_as_the_aws_cli_reads_it() {
+        check_answer!(super, "rds", "DescribeDBInstances");
+    }
+
+    #[tokio::test]
+    async fn what_no_table_names_is_refused_by_name_and_nothing_is_sent() {
+        let cases = [
+            (Call::new("rds", "CreateDBInstance").with("MasterUserPassword", "x"),
+             "UnknownParameter", "CreateDBInstance has no parameter MasterUserPassword here"),
+            (Call::new("rds", "ModifyDBInstance").with("AllocatedStorage", "20"),
+             "InvalidParameterType", "the parameter AllocatedStorage is not a whole number of 32 bits"),
+            (Call::new("rds", "ModifyDBInstance").with("AllocatedStorage", 3_000_000_000_i64),
+             "InvalidParameterType", "the parameter AllocatedStorage is not a whole number of 32 bits"),
+            (Call::new("rds", "CreateDBInstance").with("Tags", serde_json::json!([{"Key": "a"}, {"Kee": "b"}])),
+             "UnknownParameter", "Tag has no parameter Tags.1.Kee here"),
+            (Call::new("rds", "ModifyDBInstance").with("MultiAZ", Value::Null),
+             "InvalidParameterType", "the parameter MultiAZ is not true or false"),
+            (Call::new("rds", "RebootDBInstance"),
+             "UnknownOperation", "the operation RebootDBInstance is not known here"),
+        ];
+        for (call, code, reason) in cases {
+            let wire = Wire::answering("");
+            let failure = send(&wire.clients(), &call).await.unwrap_err();
+            assert_eq!(failure, Failure::Unsendable { code, reason: reason.to_owned() });
+            assert_eq!(wire.last(), "");
+        }
+    }
+}

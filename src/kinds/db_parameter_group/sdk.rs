@@ -90,3 +90,37 @@ members!(Parameter {
     ApplyMethod: apply_method, SupportedEngineModes: supported_engine_modes,
 });
 enumerations!(ApplyMethod);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::sdk::testing::{check_answer, check_requests, check_structures};
+
+    #[tokio::test]
+    async fn every_parameter_is_sent_under_its_name() {
+        check_requests!(
+            [],
+            describe_db_parameter_groups,
+            describe_db_parameters,
+            create_db_parameter_group,
+            modify_db_parameter_group,
+            reset_db_parameter_group,
+            delete_db_parameter_group,
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_answer_is_read_whole_and_as_the_aws_cli_reads_it() {
+        check_structures!(
+            DescribeDbParameterGroupsOutput,
+            DescribeDbParametersOutput,
+            CreateDbParameterGroupOutput,
+            ModifyDbParameterGroupOutput,
+            ResetDbParameterGroupOutput,
+            DbParameterGroup,
+            Parameter,
+        );
+        check_answer!(super, "rds", "DescribeDBParameterGroups");
+        check_answer!(super, "rds", "DescribeDBParameters");
+    }
+}

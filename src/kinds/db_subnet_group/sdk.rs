@@ -50,3 +50,30 @@ members!(DescribeDbSubnetGroupsOutput { DBSubnetGroups: db_subnet_groups, Marker
 members!(CreateDbSubnetGroupOutput { DBSubnetGroup: db_subnet_group });
 members!(ModifyDbSubnetGroupOutput { DBSubnetGroup: db_subnet_group });
 members!(DeleteDbSubnetGroupOutput {});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::sdk::testing::{check_answer, check_requests, check_structures};
+
+    #[tokio::test]
+    async fn every_parameter_is_sent_under_its_name() {
+        check_requests!(
+            [],
+            describe_db_subnet_groups,
+            create_db_subnet_group,
+            modify_db_subnet_group,
+            delete_db_subnet_group,
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_answer_is_read_whole_and_as_the_aws_cli_reads_it() {
+        check_structures!(
+            DescribeDbSubnetGroupsOutput,
+            CreateDbSubnetGroupOutput,
+            ModifyDbSubnetGroupOutput,
+        );
+        check_answer!(super, "rds", "DescribeDBSubnetGroups");
+    }
+}

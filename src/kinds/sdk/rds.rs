@@ -59,3 +59,37 @@ members!(Subnet {
 });
 members!(AvailabilityZone { Name: name });
 members!(Outpost { Arn: arn });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::sdk::testing::{Wire, check_requests, check_structures};
+
+    #[tokio::test]
+    async fn every_parameter_is_sent_under_its_name() {
+        check_requests!(
+            [],
+            add_tags_to_resource,
+            remove_tags_from_resource,
+            list_tags_for_resource,
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_answer_is_read_whole_and_as_the_aws_cli_reads_it() {
+        check_structures!(
+            ListTagsForResourceOutput,
+            Tag,
+            DbSubnetGroup,
+            Subnet,
+            AvailabilityZone,
+            Outpost,
+        );
+        let wire = Wire::answering(include_str!("answers/ListTagsForResource.xml"));
+        let call = Call::new("rds", "ListTagsForResource");
+        let read = send_tags(&wire.clients(), &call).await.unwrap();
+        let expected: Value =
+            serde_json::from_str(include_str!("answers/ListTagsForResource.json")).unwrap();
+        assert_eq!(read, expected, "left: read here; right: read by botocore");
+    }
+}
