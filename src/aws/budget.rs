@@ -295,3 +295,6 @@ impl Level {
         self.halved_at = Some(now);
     }
 }
+
+#[cfg(test)]
+mod tests;

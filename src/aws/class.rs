@@ -82,3 +82,57 @@ pub(crate) fn shared(code: &str) -> Option<ErrorClass> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(call: &Call, failure: Failure) -> ErrorClass {
+        call_error(call, failure, |_| ErrorClass::NotFound).class
+    }
+
+    fn refused(status: u16, code: Option<&str>) -> Failure {
+        Failure::Refused {
+            status,
+            code: code.map(str::to_owned),
+            message: "Throttling AccessDenied".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_failure_means_what_its_code_and_its_distance_say_and_never_what_its_text_says() {
+        use ErrorClass::{Ambiguous, Denied, Invalid, NotFound, Throttled, Transient};
+        let (read, write) =
+            (Call::new("rds", "DescribeDBInstances"), Call::new("rds", "CreateDBInstance"));
+        let lost = Failure::Lost { code: "Timeout", reason: String::new() };
+        let unsent = Failure::Unsent { reason: String::new() };
+        let unsendable = Failure::Unsendable { code: "UnknownParameter", reason: String::new() };
+        // failure, class of a read, class of a write
+        let cases = [
+            (unsent, Transient, Transient),
+            (lost, Transient, Ambiguous),
+            (unsendable, Invalid, Invalid),
+            (refused(400, Some("Throttling")), Throttled, Throttled),
+            (refused(503, Some("RequestLimitExceeded")), Throttled, Throttled),
+            (refused(429, None), Throttled, Throttled),
+            (refused(500, Some("InternalFailure")), Transient, Ambiguous),
+            (refused(503, Some("ServiceUnavailable")), Transient, Ambiguous),
+            (refused(504, None), Transient, Ambiguous),
+            (refused(403, None), Transient, Ambiguous),
+            (refused(403, Some("AccessDenied")), Denied, Denied),
+            (refused(403, Some("SignatureDoesNotMatch")), Denied, Denied),
+            (refused(400, Some("RequestExpired")), Transient, Transient),
+            (refused(404, Some("DBInstanceNotFound")), NotFound, NotFound),
+        ];
+        for (failure, of_read, of_write) in cases {
+            assert_eq!(class(&read, failure.clone()), of_read, "{failure:?} of a read");
+            assert_eq!(class(&write, failure.clone()), of_write, "{failure:?} of a write");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_code_is_named_by_its_status() {
+        let error = call_error(&Call::new("rds", "A"), refused(504, None), |_| ErrorClass::Invalid);
+        assert_eq!(error.code, "Http504");
+    }
+}

@@ -85,3 +85,80 @@ impl<C: Cloud> Cloud for Asserted<C> {
         Box::pin(self.send(target, call))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::future::join_all;
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::testing::{Answering, failure, read, target, write};
+
+    const MINE: &str = "111111111111";
+
+    fn names(sent: &Mutex<Vec<(tokio::time::Instant, String)>>) -> Vec<String> {
+        sent.lock().unwrap().iter().map(|(_, call)| call.clone()).collect()
+    }
+
+    fn belongs_to(
+        account: &'static str,
+    ) -> impl Fn(&Call) -> Result<Value, CallError> + Send + Sync {
+        move |_| Ok(json!({"Account": account}))
+    }
+
+    #[tokio::test]
+    async fn reads_pass_without_a_question() {
+        let (cloud, sent) = Answering::with(belongs_to("999999999999"));
+        Asserted::new(cloud).call(&target(MINE), &read()).await.unwrap();
+        assert_eq!(names(&sent), ["rds:DescribeDBInstances"]);
+    }
+
+    #[tokio::test]
+    async fn the_question_is_asked_once_per_scope_before_the_first_write() {
+        let (cloud, sent) = Answering::with(belongs_to(MINE));
+        let cloud = Asserted::new(cloud);
+        let (target, call) = (target(MINE), write());
+        join_all((0..3).map(|_| cloud.call(&target, &call))).await;
+        let expected = [
+            "sts:GetCallerIdentity",
+            "rds:ModifyDBInstance",
+            "rds:ModifyDBInstance",
+            "rds:ModifyDBInstance",
+        ];
+        assert_eq!(names(&sent), expected);
+    }
+
+    #[tokio::test]
+    async fn another_account_is_refused_with_both_numbers_and_nothing_is_sent() {
+        let (cloud, sent) = Answering::with(belongs_to("999999999999"));
+        let error = Asserted::new(cloud).call(&target(MINE), &write()).await.unwrap_err();
+        assert_eq!((error.class, &*error.code), (ErrorClass::Denied, "AccountMismatch"));
+        assert_eq!(error.operation, "ModifyDBInstance");
+        assert!(error.message.contains(MINE) && error.message.contains("999999999999"), "{error}");
+        assert_eq!(names(&sent), ["sts:GetCallerIdentity"]);
+    }
+
+    #[tokio::test]
+    async fn a_failed_question_is_asked_again_and_never_taken_for_a_proof() {
+        let asked = AtomicUsize::new(0);
+        let (cloud, sent) = Answering::with(move |call: &Call| match &*call.operation {
+            "GetCallerIdentity" => match asked.fetch_add(1, Ordering::SeqCst) {
+                0 => Err(failure(ErrorClass::Transient, "Timeout")),
+                1 => Ok(json!({})),
+                _ => Ok(json!({"Account": MINE})),
+            },
+            _ => Ok(json!({})),
+        });
+        let cloud = Asserted::new(cloud);
+        let (target, write) = (target(MINE), write());
+        for code in ["Timeout", "AccountUnknown"] {
+            let error = cloud.call(&target, &write).await.unwrap_err();
+            assert_eq!((error.class, &*error.code), (ErrorClass::Transient, code));
+        }
+        cloud.call(&target, &write).await.unwrap();
+        let question = "sts:GetCallerIdentity";
+        assert_eq!(names(&sent), [question, question, question, "rds:ModifyDBInstance"]);
+    }
+}

@@ -19,6 +19,8 @@ mod client;
 mod credentials;
 mod ec2;
 mod identity;
+#[cfg(test)]
+mod testing;
 
 pub use account::{Account, Accounts, Endpoints, Role, Timeouts};
 pub use budget::{Budget, BudgetLevel, Budgeted, Budgets, LedgerEntry, Outcome};
