@@ -1,29 +1,32 @@
 //! What stands before a mutating call of a pass: the right to write, and the recorded intent.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use super::engine::Engine;
 use crate::apply::{Gate, GateFuture};
 use crate::model::plan::Action;
-use crate::model::{Call, CallError, Clock, ErrorClass, Fence, Key, Step};
-use crate::observe::Observer;
-use crate::status::{Intent, Store};
+use crate::model::{Call, CallError, ErrorClass, Key, Step};
+use crate::status::{Intent, StoreError};
 
 /// The longest that one call may take; the right to write has to last that long.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
 
 /// Guards the calls of one pass.
 pub(super) struct PassGate<'a> {
-    pub(super) key: &'a Key,
-    pub(super) fence: &'a dyn Fence,
-    pub(super) store: &'a dyn Store,
-    pub(super) observer: &'a Observer,
-    pub(super) clock: &'a Arc<dyn Clock>,
+    engine: &'a Engine,
+    key: &'a Key,
 }
 
-impl PassGate<'_> {
+impl<'a> PassGate<'a> {
+    pub(super) fn new(engine: &'a Engine, key: &'a Key) -> Self {
+        Self { engine, key }
+    }
+
     async fn permit(&self, step: &Step, call: &Call) -> Result<(), String> {
-        self.fence.check(CALL_LIMIT).map_err(|lost| lost.to_string())?;
+        if self.engine.stopping.is_cancelled() {
+            return Err("the agent is stopping".to_owned());
+        }
+        let token = self.engine.fence.check(CALL_LIMIT).map_err(|lost| lost.to_string())?;
         if step.action != Action::Create {
             return Ok(());
         }
@@ -31,9 +34,9 @@ impl PassGate<'_> {
             key: self.key.clone(),
             resource: step.resource.clone(),
             operation: call.operation.to_string(),
-            at: self.clock.now(),
+            at: self.engine.clock.now(),
         };
-        let recorded = self.store.intend(&intent).await;
+        let recorded = self.engine.store.intend(&intent, token).await;
         recorded.map_err(|error| format!("the intent could not be recorded: {error}"))
     }
 
@@ -41,12 +44,16 @@ impl PassGate<'_> {
     /// create stays until its resource has been read, unless the create certainly did nothing.
     async fn note(&self, step: &Step, error: Option<&CallError>) {
         if error.is_none_or(|error| may_have_applied(error.class)) {
-            self.observer.written(&step.resource);
+            self.engine.observer.written(&step.resource);
         } else if step.action == Action::Create
-            && let Err(error) = self.store.resolve(&step.resource).await
+            && let Err(error) = self.resolve(step).await
         {
             tracing::warn!(resource = %step.resource, %error, "an intent could not be resolved");
         }
+    }
+
+    async fn resolve(&self, step: &Step) -> Result<(), StoreError> {
+        self.engine.store.resolve(&step.resource, self.engine.token()?).await
     }
 }
 

@@ -54,6 +54,16 @@ impl Next {
     }
 }
 
+/// Says that only a change or a person brings the object back.
+pub fn nothing_follows(memory: &Memory, pace: Pace, now: Timestamp) -> Next {
+    Next {
+        due: None,
+        not_before: later(now, pace.interval),
+        failures: memory.failures,
+        waits: memory.waits,
+    }
+}
+
 /// Ranks how a pass ended; the worst of its resources counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {

@@ -1,31 +1,253 @@
 //! The sentence: expand, observe, diff, plan, apply, status.
 //!
-//! In: a key. Out: what the record of the object now says, and when it is due again.
+//! In: a key. Out: the new record of the object, and when it is due again. Everything that a pass
+//! knows of earlier ones it reads from the store.
 
 use std::collections::BTreeMap;
 
-use rand::Rng;
+use jiff::Timestamp;
 
 use super::engine::Engine;
 use super::gate::PassGate;
-use super::next::{Next, next};
+use super::next::{Next, next, nothing_follows};
 use super::sight::{Sighting, look};
 use crate::apply::apply;
-use crate::desired::Entry;
-use crate::model::outcome::Attempt;
-use crate::model::plan::Plan;
+use crate::desired::{Entry, Snapshot};
+use crate::model::outcome::{Attempt, StepOutcome};
+use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{Key, Problem};
-use crate::plan::{Request, State, plan, remember};
+use crate::model::{Generation, Key, ObjectStatus, Plan, ResourceId};
+use crate::plan::{Request, plan, remember};
 use crate::status::build::{Found, build, events};
+use crate::status::metrics::PassResult;
 use crate::status::{Record, StoreError};
 
 /// Reports a pass to whoever drives it.
 #[must_use]
 #[derive(Debug)]
 pub struct Passed {
-    /// When the object is due again; `None` when only a change or a person brings it back.
+    /// When the object is due again.
     pub next: Next,
-    /// The steps and what became of them.
-    pub attempts: Vec<Attempt>,
+    /// How the pass ended.
+    pub result: PassResult,
+    /// The status before.
+    pub before: Option<ObjectStatus>,
+    /// The status after; `None` when the object is not known (any more).
+    pub status: Option<ObjectStatus>,
+}
+
+/// Makes one pass for one object.
+///
+/// # Errors
+///
+/// When the store could not be read or written: nothing is known of the pass, and it is made again.
+pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
+    let snapshot = engine.desired.snapshot();
+    let record = engine.store.get(key).await?;
+    let Some(entry) = snapshot.get(key) else {
+        return orphan(engine, &snapshot, key, record).await;
+    };
+    let history = History::of(key, entry.generation, &entry.object.digest, record);
+    let found = Found {
+        revision: Some(entry.revision.clone()),
+        problems: snapshot.problems_of(key).to_vec(),
+        suspended: entry.object.is_suspended(),
+        removed: entry.removed.is_some(),
+        ..Found::new(engine.clock.now(), entry.generation)
+    };
+    let is_exhausted = history.memory.failures >= entry.object.policy().max_retries;
+    if found.removed || is_exhausted {
+        let memory = history.memory.clone();
+        let found = Found { failed: is_exhausted, ..found };
+        return record_pass(engine, history, found, memory, None).await;
+    }
+    match engine.place(&entry.object) {
+        Err(unplaced) => {
+            let memory = history.memory.clone();
+            let found = Found { unplaced: Some(unplaced), ..found };
+            record_pass(engine, history, found, memory, None).await
+        }
+        Ok(place) => {
+            let is_network = |name: &str| snapshot.is_network(name);
+            let sightings = look(&engine.observer, &entry.object, &place, &is_network).await;
+            act(engine, entry, history, found, &sightings).await
+        }
+    }
+}
+
+/// The write half: plan, apply, status.
+async fn act(
+    engine: &Engine,
+    entry: &Entry,
+    history: History,
+    found: Found,
+    sightings: &[Sighting],
+) -> Result<Passed, StoreError> {
+    let policy = entry.object.policy();
+    let request = Request {
+        key: &history.key,
+        revision: found.revision.as_ref(),
+        policy,
+        suspended: found.suspended,
+        snoozed_until: entry.object.snoozed_until(),
+        memory: &history.memory,
+        intents: open_intents(engine, &history.key, sightings).await?,
+        now: engine.clock.now(),
+        subjects: sightings.iter().map(Sighting::subject).collect(),
+    };
+    let plan = plan(&request);
+    let attempts = apply(&plan, &*engine.cloud, &PassGate::new(engine, &history.key)).await;
+    let now = engine.clock.now();
+    let next = next(&attempts, policy, &history.memory, engine.pace, now, engine.jitter.next());
+    let memory = Memory {
+        failures: next.failures,
+        waits: next.waits,
+        not_before: Some(next.not_before),
+        resources: remember(&request, &attempts),
+    };
+    let found = Found {
+        now,
+        outputs: sightings.iter().filter_map(Sighting::outputs).collect(),
+        failed: next.is_terminal(policy),
+        attempts,
+        ..found
+    };
+    record_pass(engine, history, found, memory, Some(next)).await
+}
+
+/// Writes what the pass found; the pass has happened when this is on the disk.
+async fn record_pass(
+    engine: &Engine,
+    history: History,
+    found: Found,
+    memory: Memory,
+    next: Option<Next>,
+) -> Result<Passed, StoreError> {
+    let next = next.unwrap_or_else(|| nothing_follows(&memory, engine.pace, found.now));
+    let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
+    let status = build(&history.status, &found);
+    let events = events(&history.key, found.now, &history.status, &status);
+    for event in &events {
+        tracing::info!(reason = event.reason, "{}", event.message);
+    }
+    let result = result(&found.attempts, &status);
+    let record = Record {
+        key: history.key,
+        generation: found.generation,
+        digest: history.digest,
+        status,
+        memory,
+    };
+    engine.store.put(&record, &events, engine.token()?).await?;
+    Ok(Passed { next, result, before: history.before, status: Some(record.status) })
+}
+
+/// Holds what is known of an object from before this pass.
+struct History {
+    key: Key,
+    digest: String,
+    /// The status that was told, if there was one.
+    before: Option<ObjectStatus>,
+    status: ObjectStatus,
+    memory: Memory,
+}
+
+impl History {
+    /// Reads a record; a new generation starts with a clean slate of failures.
+    fn of(key: &Key, generation: Generation, digest: &str, record: Option<Record>) -> Self {
+        let before = record.as_ref().map(|record| record.status.clone());
+        let mut memory = record.as_ref().map(|record| record.memory.clone()).unwrap_or_default();
+        if record.is_some_and(|record| record.status.observed_generation != generation) {
+            memory.failures = 0;
+            memory.waits = 0;
+        }
+        let status = before.clone().unwrap_or_default();
+        Self { key: key.clone(), digest: digest.to_owned(), before, status, memory }
+    }
+}
+
+/// An object of which only the store knows: its manifest went away while no agent ran.
+async fn orphan(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    key: &Key,
+    record: Option<Record>,
+) -> Result<Passed, StoreError> {
+    let now = engine.clock.now();
+    let (Some(record), Some(_)) = (record, snapshot.removed(key)) else {
+        let memory = Memory::default();
+        let next = nothing_follows(&memory, engine.pace, now);
+        return Ok(Passed { next, result: PassResult::Converged, before: None, status: None });
+    };
+    let revision = record.status.revision.clone();
+    let history = History::of(key, record.generation, &record.digest.clone(), Some(record.clone()));
+    let found = Found { removed: true, revision, ..Found::new(now, record.generation) };
+    let memory = history.memory.clone();
+    record_pass(engine, history, found, memory, None).await
+}
+
+/// Returns the creates whose outcome is not known; those whose resource is there are resolved.
+async fn open_intents(
+    engine: &Engine,
+    key: &Key,
+    sightings: &[Sighting],
+) -> Result<BTreeMap<ResourceId, Timestamp>, StoreError> {
+    let mut open = BTreeMap::new();
+    for intent in engine.store.intents(key).await? {
+        let is_there =
+            sightings.iter().any(|seen| *seen.id() == intent.resource && seen.is_present());
+        match is_there {
+            true => engine.store.resolve(&intent.resource, engine.token()?).await?,
+            false => {
+                open.insert(intent.resource, intent.at);
+            }
+        }
+    }
+    Ok(open)
+}
+
+/// Sums a pass up for the metrics; the worst of its resources counts.
+fn result(attempts: &[Attempt], status: &ObjectStatus) -> PassResult {
+    let any = |test: fn(&Attempt) -> bool| attempts.iter().any(test);
+    if any(|attempt| matches!(attempt.outcome, StepOutcome::Failed { .. })) {
+        PassResult::Failed
+    } else if any(|attempt| matches!(attempt.outcome, StepOutcome::Accepted { .. })) {
+        PassResult::Changed
+    } else if any(|attempt| attempt.step.verdict == Verdict::Refused) {
+        PassResult::Refused
+    } else if status.is_ready() {
+        PassResult::Converged
+    } else {
+        PassResult::Waiting
+    }
+}
+
+/// Plans one object for somebody who only looks: nothing is written, to AWS or to the store.
+///
+/// # Errors
+///
+/// A sentence when the object has no place in AWS; a [`StoreError`]'s text when the store cannot
+/// be read.
+pub async fn preview(
+    engine: &Engine,
+    entry: &Entry,
+    record: Option<Record>,
+) -> Result<Plan, String> {
+    let place = engine.place(&entry.object)?;
+    let snapshot = engine.desired.snapshot();
+    let is_network = |name: &str| snapshot.is_network(name);
+    let sightings = look(&engine.observer, &entry.object, &place, &is_network).await;
+    let key = &entry.object.key;
+    let history = History::of(key, entry.generation, &entry.object.digest, record);
+    Ok(plan(&Request {
+        key,
+        revision: Some(&entry.revision),
+        policy: entry.object.policy(),
+        suspended: entry.object.is_suspended(),
+        snoozed_until: entry.object.snoozed_until(),
+        memory: &history.memory,
+        intents: BTreeMap::new(),
+        now: engine.clock.now(),
+        subjects: sightings.iter().map(Sighting::subject).collect(),
+    }))
 }

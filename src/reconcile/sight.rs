@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::diff::diff;
 use crate::kinds;
 use crate::manifest::Object;
@@ -27,6 +29,22 @@ impl Sighting {
     /// Returns what the planner needs of it.
     pub fn subject(&self) -> Subject<'_> {
         Subject { kind: self.kind, resource: &self.resource, state: &self.state }
+    }
+
+    /// Returns which resource it is.
+    pub fn id(&self) -> &ResourceId {
+        &self.resource.id
+    }
+
+    /// Tells whether the resource exists.
+    pub fn is_present(&self) -> bool {
+        matches!(self.state, State::Present(_) | State::Unbound { exists: Some(true), .. })
+    }
+
+    /// Returns what others may refer to, of a resource that was read.
+    pub fn outputs(&self) -> Option<(ResourceId, BTreeMap<String, Value>)> {
+        let State::Present(present) = &self.state else { return None };
+        Some((self.resource.id.clone(), self.kind.outputs(&present.actual)))
     }
 }
 

@@ -1,0 +1,105 @@
+//! What a pass works with: the ports and the settings, put together once by the command line.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use tokio_util::sync::CancellationToken;
+
+use super::next::Pace;
+use crate::desired::Reader;
+use crate::manifest::Object;
+use crate::manifest::expand::Place;
+use crate::model::{Clock, Cloud, Fence, Scope, Token};
+use crate::observe::Observer;
+use crate::status::{Store, StoreError};
+
+/// The longest that one write to the store may take; the right to write has to last that long.
+const STORE_LIMIT: Duration = Duration::from_secs(10);
+
+/// Holds everything that a pass reaches the world through.
+pub struct Engine {
+    /// The name of the agent: the first part of every ownership tag.
+    pub agent: String,
+    /// The environments that manifests may name.
+    pub environments: BTreeMap<String, Environment>,
+    /// What Git declares.
+    pub desired: Reader,
+    /// How AWS is written.
+    pub cloud: Arc<dyn Cloud>,
+    /// How AWS is read.
+    pub observer: Observer,
+    /// What is remembered.
+    pub store: Arc<dyn Store>,
+    /// The right to write.
+    pub fence: Arc<dyn Fence>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// How fast passes follow each other.
+    pub pace: Pace,
+    /// Set when the agent stops: no further call is begun.
+    pub stopping: CancellationToken,
+    /// The source of jitter.
+    pub jitter: Jitter,
+}
+
+/// Says where an environment lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// The account and region.
+    pub scope: Scope,
+    /// True where the stricter defaults of production hold.
+    pub production: bool,
+}
+
+/// Gives numbers that spread passes over time; a seed replays them.
+pub struct Jitter(Mutex<StdRng>);
+
+impl Jitter {
+    /// Starts from a seed.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Mutex::new(StdRng::seed_from_u64(seed)))
+    }
+
+    /// Returns the next number.
+    pub fn next(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).next_u64()
+    }
+}
+
+impl Engine {
+    /// Returns where an object's resources live.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why it has no place: its environment is not configured.
+    pub fn place(&self, object: &Object) -> Result<Place, String> {
+        let name = object.environment();
+        let environment = self.environments.get(name).ok_or_else(|| self.unknown(object, name))?;
+        Ok(Place {
+            scope: environment.scope.clone(),
+            agent: self.agent.clone(),
+            production: environment.production,
+        })
+    }
+
+    fn unknown(&self, object: &Object, name: &str) -> String {
+        let known: Vec<&str> = self.environments.keys().map(String::as_str).collect();
+        let known = match known.is_empty() {
+            true => "none is".to_owned(),
+            false => format!("these are: {}", known.join(", ")),
+        };
+        format!(
+            "{}:{} names the environment \"{name}\", which the agent's configuration does not \
+             hold ({known})",
+            object.path, object.line
+        )
+    }
+
+    /// Returns the token that a write to the store carries.
+    pub(super) fn token(&self) -> Result<Token, StoreError> {
+        self.fence.check(STORE_LIMIT).map_err(|lost| StoreError::Withheld(lost.to_string()))
+    }
+}

@@ -1,0 +1,163 @@
+//! From change sets to keys: what the source delivers goes into the cache, and what that changed
+//! goes to the queue.
+//!
+//! In: change sets and the health of the source. Out: keys. A trigger carries no content beyond
+//! the key; whoever works on it reads the cache.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::work_queue::WorkQueue;
+use crate::desired::{Cache, Change, Changes, Known};
+use crate::model::tree::{ChangeSet, SourceHealth};
+use crate::model::{Clock, Key};
+use crate::queue::Lane;
+use crate::status::metrics::Metrics;
+use crate::status::{Record, Store, StoreError};
+
+/// Feeds the queue from the source.
+pub struct Triggers {
+    cache: Cache,
+    queue: Arc<WorkQueue>,
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+    clock: Arc<dyn Clock>,
+    /// What the store remembered at the start, of objects that have not been seen since.
+    remembered: BTreeMap<Key, Remembered>,
+}
+
+struct Remembered {
+    digest: String,
+    due: Option<Timestamp>,
+}
+
+impl Triggers {
+    /// Takes over what the store remembers.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn restore(
+        mut cache: Cache,
+        queue: Arc<WorkQueue>,
+        store: Arc<dyn Store>,
+        metrics: Arc<Metrics>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
+        let records = store.all().await?;
+        cache.restore(records.iter().map(known));
+        let mut remembered = BTreeMap::new();
+        for record in records {
+            metrics.object(None, Some(&record.status));
+            if let Some(not_before) = record.memory.not_before {
+                queue.hold(record.key.clone(), not_before);
+            }
+            let due = record.status.next_run_time;
+            remembered.insert(record.key, Remembered { digest: record.digest, due });
+        }
+        Ok(Self { cache, queue, store, metrics, clock, remembered })
+    }
+
+    /// Runs until `stop` is set or the source ends.
+    pub async fn run(
+        mut self,
+        mut changes: mpsc::Receiver<ChangeSet>,
+        mut health: watch::Receiver<SourceHealth>,
+        stop: CancellationToken,
+    ) {
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                Ok(()) = health.changed() => {
+                    let health = health.borrow_and_update().clone();
+                    self.note_health(health);
+                }
+                change = changes.recv() => match change {
+                    Some(change) => self.take(&change).await,
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn note_health(&mut self, health: SourceHealth) {
+        match (&health.trouble, health.confirmed_at) {
+            (Some((code, message)), _) => {
+                tracing::warn!(code, "{message}");
+                self.metrics.source_failed();
+            }
+            (None, Some(at)) => self.metrics.source_succeeded(at),
+            (None, None) => {}
+        }
+        self.cache.source(health);
+    }
+
+    /// Folds a change set into the cache and wakes what it changed.
+    pub async fn take(&mut self, change: &ChangeSet) {
+        let changes = self.cache.apply(change);
+        tracing::info!(
+            revision = change.revision.short(),
+            objects = changes.keys.len(),
+            "commit read"
+        );
+        self.persist(&changes).await;
+        let now = self.clock.now();
+        for (key, change) in changes.keys {
+            let (lane, at) = self.urgency(&key, change, now);
+            self.metrics.queue_added();
+            self.queue.add(key, lane, at);
+        }
+    }
+
+    /// Generations are on the disk before they are worked on; a store in trouble does not stop
+    /// the work, whose pass will say so.
+    async fn persist(&self, changes: &Changes) {
+        if changes.persist.is_empty() {
+            return;
+        }
+        let declared: Vec<Declared> = changes.persist.iter().map(declared).collect();
+        let written = match self.fence.check(STORE_LIMIT) {
+            Ok(token) => self.store.declare(&declared, token).await,
+            Err(lost) => Err(StoreError::Withheld(lost.to_string())),
+        };
+        if let Err(error) = written {
+            tracing::error!(%error, "new generations could not be recorded");
+        }
+    }
+
+    /// An object that is as it was before a restart waits for its turn; all others are changes.
+    fn urgency(&mut self, key: &Key, change: Change, now: Timestamp) -> (Lane, Timestamp) {
+        let remembered = self.remembered.remove(key);
+        let unchanged = self.cache.snapshot().get(key).is_some_and(|entry| {
+            remembered.as_ref().is_some_and(|known| *known.digest == *entry.object.digest)
+        });
+        match (change, remembered) {
+            (Change::Appeared, Some(known)) if unchanged => {
+                (Lane::Resync, known.due.unwrap_or(now))
+            }
+            _ => (Lane::Change, now),
+        }
+    }
+}
+
+fn known(record: &Record) -> Known {
+    Known {
+        key: record.key.clone(),
+        generation: record.generation,
+        digest: record.digest.as_str().into(),
+        revision: record.status.revision.clone(),
+    }
+}
+
+fn declared(known: &Known) -> Declared {
+    Declared {
+        key: known.key.clone(),
+        generation: known.generation,
+        digest: known.digest.to_string(),
+    }
+}

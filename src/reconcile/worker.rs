@@ -1,0 +1,97 @@
+//! The workers: take a key, make a pass, say when the next one is due.
+//!
+//! A pass that panics or cannot be recorded is a failure of that key alone; the worker goes on.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::engine::Engine;
+use super::pass::{Passed, pass};
+use super::work_queue::WorkQueue;
+use crate::model::Key;
+use crate::queue::{Lane, Taken, backoff};
+use crate::status::metrics::{Metrics, PassResult};
+
+/// The wait after a pass that left no record: the store is in trouble, or the pass is.
+const UNRECORDED: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+
+/// Starts `count` workers, which end when `stop` is set and their pass has ended.
+pub fn start(
+    count: usize,
+    engine: &Arc<Engine>,
+    queue: &Arc<WorkQueue>,
+    metrics: &Arc<Metrics>,
+    stop: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    for _ in 0..count.max(1) {
+        let worker =
+            Worker { engine: engine.clone(), queue: queue.clone(), metrics: metrics.clone() };
+        let stop = stop.clone();
+        tasks.spawn(async move {
+            while let Some(taken) = worker.queue.take(&stop).await {
+                worker.work(taken).await;
+            }
+        });
+    }
+}
+
+struct Worker {
+    engine: Arc<Engine>,
+    queue: Arc<WorkQueue>,
+    metrics: Arc<Metrics>,
+}
+
+impl Worker {
+    async fn work(&self, taken: Taken<Key>) {
+        let Taken { key, lane, waited } = taken;
+        self.metrics.queue_waited(waited);
+        let working = self.metrics.begin();
+        let started = tokio::time::Instant::now();
+        let span = tracing::info_span!("pass", object = %key, ?lane);
+        let ended =
+            AssertUnwindSafe(tracing::Instrument::instrument(pass(&self.engine, &key), span))
+                .catch_unwind()
+                .await;
+        let took = started.elapsed();
+        let now = self.engine.clock.now();
+        match ended {
+            Ok(Ok(passed)) => self.finish(&key, &passed, took, now),
+            Ok(Err(error)) => self.unrecorded(&key, &error, now),
+            Err(_) => self.unrecorded(&key, &Panicked, now),
+        }
+        drop(working);
+    }
+
+    fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
+        self.metrics.reconciled(passed.result, took);
+        self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
+        if matches!(passed.next.due, Some((Lane::Change, _))) {
+            self.metrics.queue_retried();
+        }
+        let not_before = passed.next.not_before.max(now);
+        self.queue.done(key, passed.next.due, not_before);
+    }
+
+    /// Comes back after a while; nothing about the pass is known.
+    fn unrecorded(&self, key: &Key, error: &dyn std::error::Error, now: Timestamp) {
+        tracing::error!(object = %key, error, "the pass left no record; it is made again");
+        self.metrics.reconcile_error();
+        let (shortest, longest) = UNRECORDED;
+        let delay = backoff::delay(4, shortest, longest, self.engine.jitter.next());
+        let delay = SignedDuration::try_from(delay).unwrap_or(SignedDuration::from_secs(60));
+        let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
+        self.queue.done(key, Some((Lane::Change, at)), at);
+    }
+}
+
+/// Says that a pass ended in a panic; its message went to the log.
+#[derive(Debug, thiserror::Error)]
+#[error("the pass panicked")]
+struct Panicked;
