@@ -14,6 +14,8 @@ pub mod source;
 
 pub mod manifest;
 
+pub mod desired;
+
 pub mod queue;
 
 pub mod kinds;

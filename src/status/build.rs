@@ -58,7 +58,7 @@ pub struct Found {
     /// The commit that the generation came from.
     pub revision: Option<Revision>,
     /// The steps and what became of them. Empty when the pass did not look: the object is
-    /// suspended, removed, or past its ceiling of failures.
+    /// suspended, removed, without a place, or past its ceiling of failures.
     pub attempts: Vec<Attempt>,
     /// What others may refer to, per resource; never a secret. What is missing is taken over from
     /// the previous status.
@@ -69,6 +69,8 @@ pub struct Found {
     pub suspended: bool,
     /// True when the manifest is gone from Git.
     pub removed: bool,
+    /// Why the object has no place in AWS, if it has none: its environment is not configured.
+    pub unplaced: Option<String>,
     /// True when the failed attempts have reached `maxRetries`.
     pub failed: bool,
     /// When the next pass is due.
@@ -87,6 +89,7 @@ impl Found {
             problems: Vec::new(),
             suspended: false,
             removed: false,
+            unplaced: None,
             failed: false,
             next_run: None,
         }
@@ -94,7 +97,8 @@ impl Found {
 
     /// Tells whether the resources were looked at.
     fn looked(&self) -> bool {
-        !self.attempts.is_empty() || !(self.suspended || self.removed || self.failed)
+        !self.attempts.is_empty()
+            || !(self.suspended || self.removed || self.failed || self.unplaced.is_some())
     }
 }
 

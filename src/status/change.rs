@@ -1,14 +1,15 @@
-//! The four writes of a store as values, so that every store names and fences them alike.
+//! The writes of a store as values, so that every store names and fences them alike.
 
 use std::fmt;
 
-use super::store::{Event, Intent, Record};
+use super::store::{Declared, Event, Intent, Record};
 use crate::model::{Key, ResourceId};
 
 /// Holds one write; its text completes "cannot ...".
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
     Put(&'a Record, &'a [Event]),
+    Declare(&'a [Declared]),
     Remove(&'a Key),
     Intend(&'a Intent),
     Resolve(&'a ResourceId),
@@ -18,6 +19,9 @@ impl fmt::Display for Change<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Put(record, _) => write!(f, "write the record of {}", record.key),
+            Self::Declare(declared) => {
+                write!(f, "write the generations of {} objects", declared.len())
+            }
             Self::Remove(key) => write!(f, "remove the record of {key}"),
             Self::Intend(intent) => write!(f, "record the intent for {}", intent.resource),
             Self::Resolve(resource) => write!(f, "resolve the intent for {resource}"),

@@ -10,9 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::change::Change;
 use super::store::{
-    Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Store, StoreError, StoreFuture,
+    Declared, Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Store, StoreError,
+    StoreFuture,
 };
-use crate::model::{Key, ResourceId, Shard, Token};
+use crate::model::status::Memory;
+use crate::model::{Key, ObjectStatus, ResourceId, Shard, Token};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]
@@ -66,6 +68,7 @@ impl State {
                 self.records.insert(record.key.clone(), record.clone());
                 self.append(events);
             }
+            Change::Declare(declared) => declared.iter().for_each(|object| self.declare(object)),
             Change::Remove(key) => {
                 self.records.remove(key);
                 self.intents.retain(|_, intent| intent.key != *key);
@@ -78,6 +81,18 @@ impl State {
                 self.intents.remove(resource);
             }
         }
+    }
+
+    fn declare(&mut self, object: &Declared) {
+        let record = self.records.entry(object.key.clone()).or_insert_with(|| Record {
+            key: object.key.clone(),
+            generation: object.generation,
+            digest: String::new(),
+            status: ObjectStatus::default(),
+            memory: Memory::default(),
+        });
+        record.generation = object.generation;
+        record.digest.clone_from(&object.digest);
     }
 
     fn append(&mut self, events: &[Event]) {
@@ -135,6 +150,10 @@ impl Store for InMemory {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Put(record, events), token)
+    }
+
+    fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Declare(declared), token)
     }
 
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use sqlx::SqlitePool;
 
 use super::change::Change;
-use super::store::{Event, Intent, Record, Store, StoreError, StoreFuture};
+use super::store::{Declared, Event, Intent, Record, Store, StoreError, StoreFuture};
 use crate::model::{Key, ResourceId, Shard, Token};
 
 /// Keeps everything in one SQLite file.
@@ -109,6 +109,10 @@ impl Store for Sqlite {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Put(record, events), token)
+    }
+
+    fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Declare(declared), token)
     }
 
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {

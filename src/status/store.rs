@@ -30,6 +30,17 @@ pub struct Record {
     pub memory: Memory,
 }
 
+/// Holds the generation of an object, written when Git declares it and before it is worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// The object.
+    pub key: Key,
+    /// How often its spec has changed.
+    pub generation: Generation,
+    /// The digest of the spec that this generation stands for.
+    pub digest: String,
+}
+
 /// Records that a create is about to be sent, so that a crash cannot make a second one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
@@ -79,6 +90,9 @@ pub enum StoreError {
         /// What the database said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The right to write is not held; nothing was written.
+    #[error("nothing was written: {0}")]
+    Withheld(String),
     /// The write carries a token that has been overtaken; nothing was written.
     #[error(
         "cannot {action}: another agent took over {shard} with token {seen}, after our token {held}",
@@ -123,6 +137,9 @@ pub trait Store: Send + Sync {
         events: &'a [Event],
         token: Token,
     ) -> StoreFuture<'a, ()>;
+
+    /// Writes the generations of objects, all or none; their status and memory stay as they are.
+    fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()>;
 
     /// Forgets an object: its record and its intents, not its history.
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()>;

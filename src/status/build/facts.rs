@@ -72,6 +72,9 @@ fn ready(found: &Found, resources: &[ResourceStatus]) -> Fact {
         let message = "the manifest was removed; its resources stay in AWS".to_owned();
         return fact(Truth::False, "Removed", message);
     }
+    if let Some(why) = &found.unplaced {
+        return fact(Truth::False, "EnvironmentUnknown", why.clone());
+    }
     let Some(worst) = first_in(&UNREADY, resources) else {
         return match (found.looked(), resources.is_empty()) {
             (false, true) => {

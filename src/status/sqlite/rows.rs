@@ -9,7 +9,7 @@ use sqlx::{Row, SqlitePool, query};
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
 use crate::status::memory::oldest_kept;
-use crate::status::store::{Event, HISTORY_PER_OBJECT, Intent, Record};
+use crate::status::store::{Declared, Event, HISTORY_PER_OBJECT, Intent, Record};
 
 type Result<T> = std::result::Result<T, sqlx::Error>;
 
@@ -41,6 +41,7 @@ pub(super) async fn apply(
             put(to, record, token).await?;
             append(to, events).await
         }
+        Change::Declare(declared) => declare(to, declared, token).await,
         Change::Remove(key) => remove(to, key).await,
         Change::Intend(intent) => intend(to, intent).await,
         Change::Resolve(resource) => resolve(to, resource).await,
@@ -62,6 +63,23 @@ async fn put(to: &mut SqliteConnection, record: &Record, token: Token) -> Result
         .bind(signed(token.number))
         .execute(to)
         .await?;
+    Ok(())
+}
+
+async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token) -> Result<()> {
+    let statement = "INSERT INTO object (object, generation, digest, status, memory, token) \
+        VALUES (?1, ?2, ?3, '{}', '{}', ?4) \
+        ON CONFLICT (object) DO UPDATE SET generation = excluded.generation, \
+        digest = excluded.digest, token = excluded.token";
+    for object in declared {
+        query(statement)
+            .bind(object.key.to_string())
+            .bind(signed(object.generation.0))
+            .bind(&object.digest)
+            .bind(signed(token.number))
+            .execute(&mut *to)
+            .await?;
+    }
     Ok(())
 }
 

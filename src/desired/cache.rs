@@ -1,0 +1,309 @@
+//! Folds change sets into the snapshot.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::guard::Census;
+use super::{
+    Change, Changes, Entry, Frozen, Guard, Known, NotFrozen, Orphan, Reader, Removed, Snapshot,
+};
+use crate::manifest::{Object, Spec};
+use crate::model::tree::SourceHealth;
+use crate::model::{Generation, Key, ObjectKind, Problem, Revision, Severity};
+
+/// Keeps the last good object of every key; see the [module](super) for what it guarantees.
+#[derive(Debug)]
+pub struct Cache {
+    guard: Guard,
+    /// Keys in the snapshot that no readable file declares now.
+    absent: BTreeSet<Key>,
+    working: Snapshot,
+    reader: Reader,
+}
+
+/// Holds what the manifests of a commit say, as far as it may differ from before.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) revision: Revision,
+    /// True when the commit was read as a whole.
+    pub(super) full: bool,
+    /// The object, or that no readable file declares one, of every key that may have changed.
+    pub(super) touched: BTreeMap<Key, Option<Arc<Object>>>,
+    /// Everything that is wrong with the files now, by path.
+    pub(super) problems: BTreeMap<Arc<str>, Vec<Problem>>,
+    /// What the files that cannot be read may declare.
+    pub(super) doubt: Doubt,
+}
+
+/// Says which keys the files that cannot be read may declare.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Doubt {
+    /// True when there is a file of which nothing is known.
+    pub(super) any_key: bool,
+    /// Keys that such files name.
+    pub(super) keys: BTreeSet<Key>,
+}
+
+impl Cache {
+    /// Makes an empty cache.
+    pub fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            absent: BTreeSet::new(),
+            working: Snapshot::default(),
+            reader: Reader::default(),
+        }
+    }
+
+    /// Takes over what the store remembers; called once, before the first change set.
+    pub fn restore(&mut self, records: impl IntoIterator<Item = Known>) {
+        let orphans = Arc::make_mut(&mut self.working.orphans);
+        orphans.extend(records.into_iter().map(|known| {
+            let Known { key, generation, digest, revision } = known;
+            (key, Orphan { generation, digest, revision, removed: None })
+        }));
+        self.publish();
+    }
+
+    /// Returns the handle through which others read the newest snapshot.
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    /// Returns the newest snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.reader.snapshot()
+    }
+
+    /// Notes how the repository stands.
+    pub fn source(&mut self, health: SourceHealth) {
+        self.working.source = health;
+        self.publish();
+    }
+
+    /// Takes the set of frozen removals that `digest` names as meant.
+    ///
+    /// # Errors
+    ///
+    /// When something else, or nothing, is frozen by now.
+    pub fn confirm(&mut self, digest: &str) -> Result<Changes, NotFrozen> {
+        let digest = digest.to_owned();
+        let frozen = match self.working.frozen.take() {
+            Some(frozen) if frozen.digest == digest => frozen,
+            Some(other) => {
+                let current = other.digest.clone();
+                self.working.frozen = Some(other);
+                return Err(NotFrozen::Other { digest, current });
+            }
+            None => return Err(NotFrozen::Nothing { digest }),
+        };
+        let mut changes = Changes::default();
+        let removed = Removed { revision: frozen.revision.clone(), confirmed: true };
+        self.remove(&frozen.keys, &removed, &mut changes);
+        self.wake_dependents(&mut changes);
+        self.publish();
+        Ok(changes)
+    }
+
+    /// Forgets a removed object: what it asked for has been dealt with.
+    ///
+    /// Returns false, and keeps it, when it is not removed (any more).
+    pub fn forget(&mut self, key: &Key) -> bool {
+        if self.working.removed(key).is_none() {
+            return false;
+        }
+        if Arc::make_mut(&mut self.working.objects).remove(key).is_none() {
+            Arc::make_mut(&mut self.working.orphans).remove(key);
+        }
+        self.absent.remove(key);
+        self.publish();
+        true
+    }
+
+    /// Folds what a commit says into the snapshot.
+    pub(super) fn fold(&mut self, read: Read) -> Changes {
+        let before = self.snapshot();
+        let mut changes = Changes::default();
+        self.working.revision = Some(read.revision.clone());
+        self.working.synced |= read.full;
+        if *self.working.problems != read.problems {
+            self.working.problems = Arc::new(read.problems);
+        }
+        let touched: Vec<Key> = read.touched.keys().cloned().collect();
+        for (key, object) in read.touched {
+            match object {
+                Some(object) => self.list(object, &read.revision, &mut changes),
+                None if self.working.objects.contains_key(&key) => {
+                    self.absent.insert(key);
+                }
+                None => {}
+            }
+        }
+        self.settle(&read.doubt, &read.revision, &mut changes);
+        for key in touched.iter().chain(&self.absent) {
+            if before.problems_of(key) != self.working.problems_of(key) {
+                changes.keys.entry(key.clone()).or_insert(Change::Problems);
+            }
+        }
+        self.wake_dependents(&mut changes);
+        self.publish();
+        changes
+    }
+
+    /// Takes an object that a readable file declares.
+    fn list(&mut self, object: Arc<Object>, revision: &Revision, changes: &mut Changes) {
+        let key = object.key.clone();
+        self.absent.remove(&key);
+        let (entry, change, is_new) = match self.working.objects.get(&key) {
+            Some(entry) if entry.removed.is_none() && entry.object == object => return,
+            Some(entry) => succeed(entry, object, revision),
+            None => {
+                let orphan = match self.working.orphans.contains_key(&key) {
+                    true => Arc::make_mut(&mut self.working.orphans).remove(&key),
+                    false => None,
+                };
+                appear(orphan, object, revision)
+            }
+        };
+        if is_new {
+            changes.persist.push(Known {
+                key: key.clone(),
+                generation: entry.generation,
+                digest: Arc::clone(&entry.object.digest),
+                revision: Some(entry.revision.clone()),
+            });
+        }
+        if let Some(change) = change {
+            changes.keys.insert(key.clone(), change);
+        }
+        Arc::make_mut(&mut self.working.objects).insert(key, Arc::new(entry));
+    }
+
+    /// Decides about every known object that no readable file declares.
+    fn settle(&mut self, doubt: &Doubt, revision: &Revision, changes: &mut Changes) {
+        if !self.working.synced {
+            return;
+        }
+        let missing = self.absent.iter().chain(self.working.orphans.keys());
+        let open = missing.filter(|key| self.working.removed(key).is_none()).cloned();
+        let (kept, vanished): (BTreeSet<Key>, BTreeSet<Key>) =
+            open.partition(|key| self.may_be_held(key, doubt));
+        if *self.working.kept != kept {
+            self.working.kept = Arc::new(kept);
+        }
+        let objection = self.guard.objects_to(vanished.len(), self.census());
+        let frozen = self.working.frozen.take();
+        let Some(reason) = objection else {
+            let removed = Removed { revision: revision.clone(), confirmed: false };
+            return self.remove(&vanished, &removed, changes);
+        };
+        let same = frozen.filter(|frozen| frozen.keys == vanished && frozen.reason == reason);
+        let frozen =
+            same.unwrap_or_else(|| Arc::new(Frozen::new(vanished, reason, revision.clone())));
+        self.working.frozen = Some(frozen);
+    }
+
+    /// Says whether a file that cannot be read may declare `key`.
+    fn may_be_held(&self, key: &Key, doubt: &Doubt) -> bool {
+        let is_bad = |problem: &Problem| problem.severity == Severity::Error;
+        doubt.any_key
+            || doubt.keys.contains(key)
+            || self.working.problems_of(key).iter().any(is_bad)
+    }
+
+    fn census(&self) -> Census {
+        let (objects, orphans) = (&self.working.objects, &self.working.orphans);
+        let missing = self.absent.iter().chain(orphans.keys());
+        let removed = missing.filter_map(|key| self.working.removed(key));
+        Census {
+            known: objects.len() + orphans.len(),
+            listed: objects.len() - self.absent.len(),
+            leaving: removed.filter(|removed| !removed.confirmed).count(),
+        }
+    }
+
+    fn remove(&mut self, keys: &BTreeSet<Key>, removed: &Removed, changes: &mut Changes) {
+        for key in keys {
+            if let Some(entry) = self.working.objects.get(key) {
+                let mut entry = Entry::clone(entry);
+                entry.removed = Some(removed.clone());
+                Arc::make_mut(&mut self.working.objects).insert(key.clone(), Arc::new(entry));
+            } else if let Some(orphan) = Arc::make_mut(&mut self.working.orphans).get_mut(key) {
+                orphan.removed = Some(removed.clone());
+            }
+            changes.keys.insert(key.clone(), Change::Vanished);
+        }
+    }
+
+    /// Adds the workspaces that name a network which changed.
+    fn wake_dependents(&self, changes: &mut Changes) {
+        let networks: BTreeSet<Arc<str>> = changes
+            .keys
+            .iter()
+            .filter(|(key, _)| key.kind == ObjectKind::Network)
+            .filter(|(_, change)| !matches!(change, Change::Annotations | Change::Problems))
+            .map(|(key, _)| Arc::clone(&key.name))
+            .collect();
+        if networks.is_empty() {
+            return;
+        }
+        for (key, entry) in self.working.objects.iter() {
+            if network_of(&entry.object).is_some_and(|name| networks.contains(name)) {
+                changes.keys.entry(key.clone()).or_insert(Change::Dependency);
+            }
+        }
+    }
+
+    fn publish(&self) {
+        self.reader.publish(self.working.clone());
+    }
+}
+
+/// Makes the entry that follows `entry`; says what changed and whether its generation is new.
+fn succeed(
+    entry: &Entry,
+    object: Arc<Object>,
+    revision: &Revision,
+) -> (Entry, Option<Change>, bool) {
+    let is_new = entry.object.digest != object.digest;
+    let change = if entry.removed.is_some() {
+        Some(Change::Returned)
+    } else if is_new {
+        Some(Change::Spec)
+    } else if entry.object.annotations != object.annotations {
+        Some(Change::Annotations)
+    } else {
+        None
+    };
+    let (generation, revision) = match is_new {
+        true => (Generation(entry.generation.0 + 1), revision),
+        false => (entry.generation, &entry.revision),
+    };
+    let next = Entry { object, generation, revision: revision.clone(), removed: None };
+    (next, change, is_new)
+}
+
+/// Makes the first entry of an object, from what the store remembers of it.
+fn appear(
+    orphan: Option<Orphan>,
+    object: Arc<Object>,
+    revision: &Revision,
+) -> (Entry, Option<Change>, bool) {
+    let (generation, since, is_new) = match orphan {
+        Some(orphan) if orphan.digest == object.digest => {
+            (orphan.generation, orphan.revision.unwrap_or_else(|| revision.clone()), false)
+        }
+        Some(orphan) => (Generation(orphan.generation.0 + 1), revision.clone(), true),
+        None => (Generation(1), revision.clone(), true),
+    };
+    let entry = Entry { object, generation, revision: since, removed: None };
+    (entry, Some(Change::Appeared), is_new)
+}
+
+/// Returns the name of the network that an object lives in.
+fn network_of(object: &Object) -> Option<&str> {
+    match &object.spec {
+        Spec::Workspace(spec) => spec.resources.network.as_ref().map(|network| &*network.vpc_ref),
+        Spec::Network(_) => None,
+    }
+}

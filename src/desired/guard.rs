@@ -1,0 +1,109 @@
+//! The guard on vanishing: how many objects may disappear from Git before a person is asked.
+//!
+//! In: the keys that are about to count as removed. Out: nothing, or why they are frozen.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::model::{Key, Revision};
+
+/// Says how many objects may be on their way out at once without a person's word.
+///
+/// The larger of the two bounds counts, so that small repositories are not held by the share and
+/// large ones not by the number. Removals that wait for their end count; confirmed ones do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// As a number of objects. Default 5.
+    pub max_objects: usize,
+    /// As a share of all known objects, in percent, rounded down. Default 20.
+    pub max_percent: u8,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self { max_objects: 5, max_percent: 20 }
+    }
+}
+
+/// Says why objects that vanished are not taken as removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FreezeReason {
+    /// More vanished than the guard allows.
+    TooMany,
+    /// No object is left: an empty folder is more often a mistake than a wish.
+    NothingLeft,
+}
+
+impl FreezeReason {
+    /// Returns the word for conditions and metric labels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TooMany => "TooMany",
+            Self::NothingLeft => "NothingLeft",
+        }
+    }
+}
+
+/// Names objects that vanished together, and are kept until a person confirms or they return.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frozen {
+    /// Names exactly this set of keys: what a person confirms.
+    pub digest: String,
+    /// The objects.
+    pub keys: BTreeSet<Key>,
+    /// Why they are frozen.
+    pub reason: FreezeReason,
+    /// The commit in which exactly this set was first missing.
+    pub revision: Revision,
+}
+
+impl Frozen {
+    pub(super) fn new(keys: BTreeSet<Key>, reason: FreezeReason, revision: Revision) -> Self {
+        Self { digest: digest(&keys), keys, reason, revision }
+    }
+}
+
+/// Counts the objects, as the guard needs it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Census {
+    /// Every object that is known, removed ones included.
+    pub(super) known: usize,
+    /// Those that a manifest declares now.
+    pub(super) listed: usize,
+    /// Those that are removed, not confirmed by a person, and not forgotten yet.
+    pub(super) leaving: usize,
+}
+
+impl Guard {
+    /// Returns how many objects may be on their way out at once among `known`.
+    pub fn limit(self, known: usize) -> usize {
+        self.max_objects.max(known.saturating_mul(usize::from(self.max_percent)) / 100)
+    }
+
+    /// Says whether `vanished` more objects may be taken as removed.
+    pub(super) fn objects_to(self, vanished: usize, census: Census) -> Option<FreezeReason> {
+        if vanished == 0 {
+            None
+        } else if census.leaving + vanished > self.limit(census.known) {
+            Some(FreezeReason::TooMany)
+        } else if census.listed == 0 {
+            Some(FreezeReason::NothingLeft)
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns twelve hexadecimal digits that stand for a set of keys.
+fn digest(keys: &BTreeSet<Key>) -> String {
+    let mut hash = Sha256::new();
+    for key in keys {
+        hash.update(key.to_string());
+        hash.update("\n");
+    }
+    let mut digits = hex::encode(hash.finalize());
+    digits.truncate(12);
+    digits
+}
