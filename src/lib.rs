@@ -10,9 +10,9 @@
 
 pub mod model;
 
-pub mod source;
-
 pub mod manifest;
+
+pub mod source;
 
 pub mod desired;
 

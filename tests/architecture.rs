@@ -9,10 +9,10 @@ use reading::Source;
 
 /// Which rooms a room may name besides itself, in the order in which the code is read.
 ///
-/// `kinds::*::spec` stands for the specs of the kinds and nothing else of them.
+/// `kinds::*::spec` stands for the specs of the kinds and nothing else of them; `*` for any word.
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("manifest", &["model", "kinds::*::spec"]),
+    ("manifest", &["model", "kinds::*::spec", "kinds::*::NAME"]),
     ("source", &["model"]),
     ("desired", &["model", "manifest"]),
     ("queue", &["model"]),
@@ -90,11 +90,12 @@ fn rooms_named(source: &Source) -> Vec<String> {
     let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| name == room) else {
         return vec![format!("`{room}` is not in the table of rooms")];
     };
+    let is_room = |word: &str| ROOMS.iter().any(|(name, _)| *name == word);
     let refused = source.references().into_iter().filter(|path| {
-        ROOMS.iter().any(|(name, _)| *name == path[0])
+        is_room(&path[0])
             && !allowed.iter().any(|pattern| matches(pattern, path))
             && !is_own(&module, path)
-            && !(is_bridge(source) && matches("kinds::sdk", path))
+            && (!is_bridge(source) || !matches("kinds::sdk", path))
     });
     refused.map(|path| format!("names `{}`, which is not its business", path.join("::"))).collect()
 }

@@ -13,8 +13,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::Database;
-use crate::kinds::{db_instance, db_parameter_group, db_subnet_group, vpc};
+use crate::kinds::db_parameter_group::NAME as DB_PARAMETER_GROUP;
+use crate::kinds::db_subnet_group::NAME as DB_SUBNET_GROUP;
+use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
 use crate::manifest::{Object, Spec};
@@ -40,7 +43,7 @@ impl Place {
     fn group(&self, network: &str) -> ResourceId {
         // RDS stores the name in lower case (`CreateDBSubnetGroup`, member `DBSubnetGroupName`).
         let name = format!("{}-{network}", self.agent).to_lowercase();
-        self.id(db_subnet_group::NAME, &name)
+        self.id(DB_SUBNET_GROUP, &name)
     }
 
     fn owner(&self, kind: ObjectKind, name: &str) -> String {
@@ -102,7 +105,7 @@ fn vpc_and_group(
     place: &Place,
 ) -> [Resource; 2] {
     let owner = place.owner(ObjectKind::Network, network);
-    let vpc = blank(place.id(vpc::NAME, vpc_name), "network", owner.clone());
+    let vpc = blank(place.id(VPC, vpc_name), "network", owner.clone());
     let of = vpc.id.clone();
     let subnets = match tags.is_empty() {
         true => Input::Output { of, member: "SubnetIds".to_owned() },
@@ -120,7 +123,7 @@ fn vpc_and_group(
 }
 
 fn instance(object: &Object, database: &Database, place: &Place) -> Resource {
-    let id = place.id(db_instance::NAME, &object.key.name);
+    let id = place.id(DB_INSTANCE, &object.key.name);
     let mut instance = blank(id, "database", owner(object, place));
     instance.adopt = object.adopts();
     for (field, value) in [
@@ -139,7 +142,7 @@ fn parameter_group(
     place: &Place,
 ) -> Resource {
     let name = format!("{}-{}", place.agent, object.key.name).to_lowercase();
-    let id = place.id(db_parameter_group::NAME, &name);
+    let id = place.id(DB_PARAMETER_GROUP, &name);
     let mut group = blank(id, "database", owner(object, place));
     group.adopt = object.adopts();
     group.fields.insert("parameters".into(), Input::Known(json!(parameters)));

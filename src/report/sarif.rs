@@ -50,7 +50,7 @@ fn result(problem: &Problem, codes: &[&str]) -> Value {
         "message": { "text": text },
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&problem.position.path), "uriBaseId": "ROOT" },
+                "artifactLocation": artifact(&problem.position.path),
                 "region": {
                     "startLine": problem.position.line,
                     "startColumn": problem.position.column,
@@ -62,7 +62,15 @@ fn result(problem: &Problem, codes: &[&str]) -> Value {
     })
 }
 
-/// Writes a relative path as a URI reference: bytes outside the unreserved set are escaped.
+/// Names a file: relative to the root of the repository, or for ever when its path is absolute.
+fn artifact(path: &str) -> Value {
+    match path.starts_with('/') {
+        true => json!({ "uri": format!("file://{}", uri(path)) }),
+        false => json!({ "uri": uri(path), "uriBaseId": "ROOT" }),
+    }
+}
+
+/// Writes a path as a URI reference: bytes outside the unreserved set are escaped.
 fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -100,6 +108,8 @@ mod tests {
     #[test]
     fn a_path_with_spaces_and_accents_is_a_valid_uri() {
         assert_eq!(uri("teams/größe 1#a.yaml"), "teams/gr%C3%B6%C3%9Fe%201%23a.yaml");
+        assert_eq!(artifact("/a b"), json!({ "uri": "file:///a%20b" }));
+        assert_eq!(artifact("a/b"), json!({ "uri": "a/b", "uriBaseId": "ROOT" }));
     }
 
     #[test]

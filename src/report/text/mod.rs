@@ -10,5 +10,5 @@ mod status;
 mod value;
 
 pub use plan::plan;
-pub use problems::problems;
+pub use problems::{checked, problems};
 pub use status::{object, status};

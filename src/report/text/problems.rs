@@ -7,8 +7,18 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::model::{Problem, Severity};
 use crate::report::style::{Ink, Style};
 
-/// Renders problems in the order in which they come.
+/// Renders problems in the order in which they come, and counts them.
 pub fn problems(problems: &[Problem], style: Style) -> String {
+    format!("{}{}\n", blocks(problems, style), count(problems, style))
+}
+
+/// Renders what a check of manifests found, and says how much it looked at.
+pub fn checked(objects: usize, files: usize, problems: &[Problem], style: Style) -> String {
+    let looked = format!("{} in {}", plural(objects, "object"), plural(files, "file"));
+    format!("{}{looked}: {}\n", blocks(problems, style), count(problems, style))
+}
+
+fn blocks(problems: &[Problem], style: Style) -> String {
     let renderer = match style {
         Style::Plain => Renderer::plain(),
         Style::Coloured => Renderer::styled(),
@@ -18,7 +28,6 @@ pub fn problems(problems: &[Problem], style: Style) -> String {
         text.push_str(&renderer.render(&groups(problem)));
         text.push_str("\n\n");
     }
-    text.push_str(&count(problems, style));
     text
 }
 
@@ -52,12 +61,15 @@ fn count(problems: &[Problem], style: Style) -> String {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     let notices = problems.len() - errors;
     let ink = if errors > 0 { Ink::Bad } else { Ink::Added };
-    let plural = |count: usize, word: &str| match count {
+    let counts = format!("{}, {}", plural(errors, "error"), plural(notices, "notice"));
+    style.paint(ink, counts)
+}
+
+fn plural(count: usize, word: &str) -> String {
+    match count {
         1 => format!("1 {word}"),
         _ => format!("{count} {word}s"),
-    };
-    let counts = format!("{}, {}", plural(errors, "error"), plural(notices, "notice"));
-    format!("{}\n", style.paint(ink, counts))
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,27 @@
+//! The time of day: the machine's, or one that a person names.
+
+use jiff::Timestamp;
+
+use crate::model::Clock;
+
+/// Tells the machine's time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everyone else is given")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// Tells one time for ever, so that a plan can be made again.
+#[derive(Debug, Clone, Copy)]
+#[expect(dead_code, reason = "`plan` follows")]
+pub(super) struct At(pub(super) Timestamp);
+
+impl Clock for At {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
