@@ -34,4 +34,6 @@ pub mod report;
 
 pub mod aws;
 
+pub mod sandbox;
+
 pub mod cli;

@@ -1,0 +1,242 @@
+//! EC2: VPCs and subnets, only read; they are seeded.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use serde_json::{Value, json};
+
+use super::args::Args;
+use super::page;
+use super::refusal::{Answer, Refusal};
+use super::services::{Operation, Site};
+use crate::model::Scope;
+
+/// The operations.
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        service: "ec2",
+        name: "DescribeVpcs",
+        accepts: &["VpcIds", "Filters", "MaxResults", "NextToken"],
+        run: describe_vpcs,
+    },
+    Operation {
+        service: "ec2",
+        name: "DescribeSubnets",
+        accepts: &["SubnetIds", "Filters", "MaxResults", "NextToken"],
+        run: describe_subnets,
+    },
+];
+
+/// Holds the networks of an account and region, as they are described, by id.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) vpcs: BTreeMap<String, Value>,
+    pub(super) subnets: BTreeMap<String, Value>,
+    /// The subnets of the default VPC.
+    pub(super) default_subnets: Vec<String>,
+    /// The default security group of each VPC.
+    pub(super) default_groups: BTreeMap<String, String>,
+}
+
+impl State {
+    /// Returns a member of a subnet.
+    pub(super) fn subnet(&self, id: &str, member: &str) -> Option<&str> {
+        self.subnets.get(id)?.get(member)?.as_str()
+    }
+}
+
+/// Names what was seeded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeededVpc {
+    /// The id of the VPC.
+    pub vpc_id: String,
+    /// The ids of its subnets, one per availability zone, in the order given.
+    pub subnet_ids: Vec<String>,
+}
+
+/// Describes a VPC that is to be seeded.
+pub(super) struct Seed<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) cidr: &'a str,
+    pub(super) zones: &'a [&'a str],
+}
+
+/// Seeds the default VPC that every account has in every region.
+pub(super) fn seed_default(state: &mut State, scope: &Scope, random: &mut StdRng) {
+    let seed = Seed { name: None, cidr: "172.31.0.0/16", zones: &["a", "b", "c"] };
+    state.default_subnets = seed_vpc(state, scope, random, &seed).subnet_ids;
+}
+
+/// Makes a VPC with one subnet per zone; a zone is a letter or a full name.
+pub(super) fn seed_vpc(
+    state: &mut State,
+    scope: &Scope,
+    random: &mut StdRng,
+    seed: &Seed<'_>,
+) -> SeededVpc {
+    let vpc_id = id(random, "vpc");
+    let vpc = json!({
+        "VpcId": vpc_id,
+        "OwnerId": scope.account,
+        "State": "available",
+        "CidrBlock": seed.cidr,
+        "CidrBlockAssociationSet": [{
+            "AssociationId": id(random, "vpc-cidr-assoc"),
+            "CidrBlock": seed.cidr,
+            "CidrBlockState": {"State": "associated"},
+        }],
+        "DhcpOptionsId": id(random, "dopt"),
+        "InstanceTenancy": "default",
+        "IsDefault": seed.name.is_none(),
+        "Tags": name_tag(seed.name.map(str::to_owned)),
+    });
+    state.vpcs.insert(vpc_id.clone(), vpc);
+    state.default_groups.insert(vpc_id.clone(), id(random, "sg"));
+    let subnet_ids = seed
+        .zones
+        .iter()
+        .enumerate()
+        .map(|(number, zone)| seed_subnet(state, scope, random, seed, (&vpc_id, number, zone)))
+        .collect();
+    SeededVpc { vpc_id, subnet_ids }
+}
+
+fn seed_subnet(
+    state: &mut State,
+    scope: &Scope,
+    random: &mut StdRng,
+    seed: &Seed<'_>,
+    (vpc_id, number, zone): (&str, usize, &str),
+) -> String {
+    let region = &scope.region;
+    let zone = if zone.len() == 1 { format!("{region}{zone}") } else { zone.to_owned() };
+    let subnet_id = id(random, "subnet");
+    let name = seed.name.map(|name| format!("{name}-{zone}"));
+    let subnet = json!({
+        "SubnetId": subnet_id,
+        "SubnetArn": format!("arn:aws:ec2:{region}:{}:subnet/{subnet_id}", scope.account),
+        "VpcId": vpc_id,
+        "OwnerId": scope.account,
+        "State": "available",
+        "AvailabilityZone": zone,
+        "CidrBlock": slice(seed.cidr, number),
+        "AvailableIpAddressCount": 251,
+        "DefaultForAz": seed.name.is_none(),
+        "MapPublicIpOnLaunch": seed.name.is_none(),
+        "AssignIpv6AddressOnCreation": false,
+        "Ipv6Native": false,
+        "Tags": name_tag(name),
+    });
+    state.subnets.insert(subnet_id.clone(), subnet);
+    subnet_id
+}
+
+/// Cuts the n-th /24 out of a block.
+fn slice(cidr: &str, number: usize) -> String {
+    let parts: Vec<&str> = cidr.split(['.', '/']).collect();
+    let part = |index: usize| parts.get(index).copied().unwrap_or("0");
+    let third = part(2).parse::<usize>().unwrap_or(0) + number;
+    format!("{}.{}.{third}.0/24", part(0), part(1))
+}
+
+fn name_tag(name: Option<String>) -> Value {
+    name.map_or_else(|| json!([]), |name| json!([{"Key": "Name", "Value": name}]))
+}
+
+/// Makes an id as EC2 does: a prefix and seventeen hexadecimal digits.
+pub(super) fn id(random: &mut StdRng, prefix: &str) -> String {
+    let digits: u128 = random.random_range(0..1_u128 << 68);
+    format!("{prefix}-{digits:017x}")
+}
+
+const VPC_FILTERS: &[(&str, &str)] = &[
+    ("vpc-id", "VpcId"),
+    ("cidr", "CidrBlock"),
+    ("owner-id", "OwnerId"),
+    ("state", "State"),
+    ("is-default", "IsDefault"),
+    ("dhcp-options-id", "DhcpOptionsId"),
+];
+
+const SUBNET_FILTERS: &[(&str, &str)] = &[
+    ("subnet-id", "SubnetId"),
+    ("vpc-id", "VpcId"),
+    ("cidr-block", "CidrBlock"),
+    ("availability-zone", "AvailabilityZone"),
+    ("owner-id", "OwnerId"),
+    ("state", "State"),
+    ("default-for-az", "DefaultForAz"),
+];
+
+fn describe_vpcs(site: &mut Site<'_>, args: Args<'_>) -> Answer {
+    let ids = args.texts("VpcIds")?.unwrap_or_default();
+    let unknown = "InvalidVpcID.NotFound";
+    list(&site.state.ec2.vpcs, args, "Vpcs", &ids, unknown, VPC_FILTERS)
+}
+
+fn describe_subnets(site: &mut Site<'_>, args: Args<'_>) -> Answer {
+    let ids = args.texts("SubnetIds")?.unwrap_or_default();
+    let unknown = "InvalidSubnetID.NotFound";
+    list(&site.state.ec2.subnets, args, "Subnets", &ids, unknown, SUBNET_FILTERS)
+}
+
+fn list(
+    items: &BTreeMap<String, Value>,
+    args: Args<'_>,
+    answer: &str,
+    ids: &[String],
+    unknown: &'static str,
+    table: &[(&str, &str)],
+) -> Answer {
+    if let Some(id) = ids.iter().find(|id| !items.contains_key(*id)) {
+        return Err(Refusal::new(unknown, format!("The ID '{id}' does not exist")));
+    }
+    let filters = args.filters()?;
+    for (name, _) in &filters {
+        if !(is_tag_filter(name) || table.iter().any(|(known, _)| known == name)) {
+            return Err(Refusal::value(format!("The filter '{name}' is invalid")));
+        }
+    }
+    let chosen = items
+        .iter()
+        .filter(|(id, _)| ids.is_empty() || ids.contains(id))
+        .filter(|(_, item)| filters.iter().all(|(name, any)| passes(item, table, name, any)))
+        .map(|(id, item)| (id.as_str(), item.clone()));
+    page::EC2.answer(args, answer, chosen)
+}
+
+fn is_tag_filter(name: &str) -> bool {
+    name == "tag-key" || name.starts_with("tag:")
+}
+
+fn passes(item: &Value, table: &[(&str, &str)], name: &str, any: &[String]) -> bool {
+    let tags = || item["Tags"].as_array().into_iter().flatten();
+    let found: Vec<String> = if name == "tag-key" {
+        tags().map(|tag| text(&tag["Key"])).collect()
+    } else if let Some(key) = name.strip_prefix("tag:") {
+        tags().filter(|tag| tag["Key"] == key).map(|tag| text(&tag["Value"])).collect()
+    } else {
+        table.iter().filter(|(known, _)| *known == name).map(|(_, m)| text(&item[*m])).collect()
+    };
+    found
+        .iter()
+        .any(|value| any.iter().any(|pattern| wildcard(pattern.as_bytes(), value.as_bytes())))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Matches EC2's wildcards: `*` for any characters, `?` for one.
+fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
+    match (pattern.split_first(), text.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) => {
+            wildcard(rest, text) || text.split_first().is_some_and(|(_, t)| wildcard(pattern, t))
+        }
+        (Some((b'?', rest)), Some((_, text))) => wildcard(rest, text),
+        (Some((p, rest)), Some((t, text))) => p == t && wildcard(rest, text),
+        _ => false,
+    }
+}
