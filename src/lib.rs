@@ -28,6 +28,7 @@ pub mod apply;
 
 pub mod status;
 
+pub mod config;
 pub mod reconcile;
 
 pub mod report;

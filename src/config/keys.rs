@@ -1,0 +1,105 @@
+//! Which keys the settings file may hold.
+
+use super::setting::ConfigProblem;
+use super::yaml::{Data, Node};
+
+const TOP: [&str; 7] =
+    ["agent", "repository", "stateDirectory", "listen", "workers", "log", "environments"];
+const AGENT: [&str; 1] = ["name"];
+const LOG: [&str; 2] = ["format", "level"];
+const REPOSITORY: [&str; 14] = [
+    "url",
+    "path",
+    "branch",
+    "folder",
+    "pollIntervalSeconds",
+    "relistMinutes",
+    "fetchTimeoutSeconds",
+    "username",
+    "passwordFile",
+    "tokenFile",
+    "sshKeyFile",
+    "sshKeyPassphraseFile",
+    "knownHostsFile",
+    "caFile",
+];
+const ENVIRONMENT: [&str; 6] =
+    ["account", "region", "roleArn", "externalId", "endpointUrl", "production"];
+
+/// Secrets that the environment may hold and the file may not, with the keys for their files.
+const SECRETS: [(&str, &str); 3] = [
+    ("password", "passwordFile"),
+    ("token", "tokenFile"),
+    ("sshKeyPassphrase", "sshKeyPassphraseFile"),
+];
+
+/// Reports every key that has no meaning, and every section that is no mapping.
+pub(super) fn check(
+    root: &Node,
+    problem: impl Fn(&str, &Node, String) -> ConfigProblem,
+) -> Vec<ConfigProblem> {
+    let mut check = Check { problem: &problem, found: Vec::new() };
+    check.section("", root, &TOP);
+    for (section, known) in
+        [("agent", AGENT.as_slice()), ("log", &LOG), ("repository", &REPOSITORY)]
+    {
+        if let Some(node) = root.at(section) {
+            check.section(section, node, known);
+        }
+    }
+    let Some(environments) = root.at("environments") else { return check.found };
+    check.mapping("environments", environments);
+    for (name, _, environment) in environments.entries() {
+        check.section(&format!("environments.{name}"), environment, &ENVIRONMENT);
+    }
+    check.found
+}
+
+struct Check<'a> {
+    problem: &'a dyn Fn(&str, &Node, String) -> ConfigProblem,
+    found: Vec<ConfigProblem>,
+}
+
+impl Check<'_> {
+    fn section(&mut self, path: &str, node: &Node, known: &[&str]) {
+        self.mapping(path, node);
+        for (key, place, value) in node.entries() {
+            if known.contains(&key.as_str()) {
+                continue;
+            }
+            let setting = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let at = Node { place: *place, data: value.data.clone() };
+            let problem = (self.problem)(&setting, &at, "there is no such setting".to_owned());
+            let hint = hint(key, known);
+            self.found.push(problem.hint(hint));
+        }
+    }
+
+    fn mapping(&mut self, path: &str, node: &Node) {
+        if !matches!(node.data, Data::Map(_) | Data::Nothing) {
+            let message = "this has to be a mapping of settings to values".to_owned();
+            self.found.push((self.problem)(path, node, message));
+        }
+    }
+}
+
+fn hint(key: &str, known: &[&str]) -> String {
+    if let Some((_, file)) =
+        SECRETS.iter().find(|(secret, file)| *secret == key && known.contains(file))
+    {
+        return format!(
+            "a secret does not stand in this file: put it in a file of its own and name that in {file}"
+        );
+    }
+    match nearest(key, known) {
+        Some(name) => format!("did you mean {name}?"),
+        None => format!("possible are {}", known.join(", ")),
+    }
+}
+
+fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    let folded = key.to_lowercase().replace(['-', '_'], "");
+    let distance = |name: &str| strsim::damerau_levenshtein(&folded, &name.to_lowercase());
+    let best = known.iter().copied().min_by_key(|name| distance(name))?;
+    (distance(best) <= folded.chars().count().div_ceil(3)).then_some(best)
+}

@@ -1,0 +1,198 @@
+//! Settings in layers: default, file, environment, flag; the later one wins.
+//!
+//! In: `levelset.yaml`, an environment, [`Overrides`]. Out: a [`Config`] in which every value knows
+//! its [`Source`], or every [`ConfigProblem`] at once, each naming the layer that it comes from.
+//!
+//! Invariants: a secret stands in the environment or in a file of its own, never in the settings
+//! file, and no type here prints one; nothing but the settings file is read. It does not connect to
+//! anything, so a good configuration may still name a repository that is not there.
+
+mod check;
+mod environments;
+mod keys;
+mod layers;
+mod read;
+mod repository;
+mod setting;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use url::Url;
+
+use crate::model::{AccountId, Region, Scope};
+
+pub use layers::Overrides;
+pub use setting::{ConfigProblem, Secret, Setting, Source};
+
+/// The name of the settings file, looked for in the working directory and in `/etc/levelset`.
+pub const FILE_NAME: &str = "levelset.yaml";
+
+/// Holds every setting of the agent.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The agent's name, the first part of every ownership tag (`agent.name`; default `levelset`).
+    pub agent_name: Setting<String>,
+    /// Where the manifests are (`repository`); `None` when no layer names a repository.
+    pub repository: Option<Repository>,
+    /// Where the agent keeps its state (`stateDirectory`; default `/var/lib/levelset`, or
+    /// `$XDG_STATE_HOME/levelset` when not root).
+    pub state_directory: Setting<PathBuf>,
+    /// Where HTTP is served (`listen`; default `127.0.0.1:8080`).
+    pub listen: Setting<SocketAddr>,
+    /// How many objects are worked on at once (`workers`; default 4; from 1 to 64).
+    pub workers: Setting<u16>,
+    /// What is logged, and how (`log`).
+    pub log: Log,
+    /// The accounts that manifests may name, by the name of the environment (`environments`).
+    pub environments: BTreeMap<String, Environment>,
+}
+
+/// Says where the manifests are and how they are read.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    /// A URL (`repository.url`) or a path on this machine (`repository.path`).
+    pub location: Setting<String>,
+    /// The branch (`repository.branch`); `None` is the default branch of the repository.
+    pub branch: Option<Setting<String>>,
+    /// The folder of the repository that is read, with its folders (`repository.folder`; default
+    /// `.`, the root).
+    pub folder: Setting<String>,
+    /// The time between two looks at the branch (`repository.pollIntervalSeconds`; default 60).
+    pub poll_interval: Setting<Duration>,
+    /// The time between two readings of every file (`repository.relistMinutes`; default 20).
+    pub relist_interval: Setting<Duration>,
+    /// The longest time that a fetch may take (`repository.fetchTimeoutSeconds`; default 60).
+    pub fetch_timeout: Setting<Duration>,
+    /// What the server asks for.
+    pub login: Option<Login>,
+    /// The OpenSSH known hosts file (`repository.knownHostsFile`).
+    pub known_hosts: Option<Setting<PathBuf>>,
+    /// A PEM file with certificate authorities to trust besides the system's
+    /// (`repository.caFile`).
+    pub ca_file: Option<Setting<PathBuf>>,
+}
+
+/// Says who the agent is to the Git server.
+#[derive(Debug, Clone)]
+pub enum Login {
+    /// `repository.username` with `repository.passwordFile` or `LEVELSET_REPOSITORY_PASSWORD`.
+    Password {
+        /// The user.
+        username: Setting<String>,
+        /// The password.
+        password: Setting<Secret>,
+    },
+    /// `repository.tokenFile` or `LEVELSET_REPOSITORY_TOKEN`.
+    Token {
+        /// The user that the host wants beside a token (`repository.username`; default
+        /// `x-access-token`).
+        username: Setting<String>,
+        /// The token.
+        token: Setting<Secret>,
+    },
+    /// `repository.sshKeyFile`.
+    SshKey {
+        /// The private key.
+        key: Setting<PathBuf>,
+        /// What protects the key: `repository.sshKeyPassphraseFile` or
+        /// `LEVELSET_REPOSITORY_SSH_KEY_PASSPHRASE`.
+        passphrase: Option<Setting<Secret>>,
+    },
+}
+
+/// Says what is logged, and how.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The form of a line (`log.format`; default `text`).
+    pub format: Setting<LogFormat>,
+    /// The least important lines that are written (`log.level`; default `info`).
+    pub level: Setting<tracing::Level>,
+}
+
+/// Names the form of a line of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Describes the account that an environment stands for.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// The account id, twelve digits (`account`).
+    pub account: Setting<AccountId>,
+    /// The region (`region`).
+    pub region: Setting<Region>,
+    /// The role to assume (`roleArn`); without one, the agent's own credentials are used.
+    pub role_arn: Option<Setting<String>>,
+    /// The external id that the role's trust policy asks for (`externalId`).
+    pub external_id: Option<Setting<String>>,
+    /// Where the services are, when not at AWS (`endpointUrl`).
+    pub endpoint_url: Option<Setting<Url>>,
+    /// True for stricter defaults (`production`; default: whether the name is `production`).
+    pub production: Setting<bool>,
+}
+
+impl Environment {
+    /// Returns the account and region.
+    pub fn scope(&self) -> Scope {
+        Scope { account: self.account.value.clone(), region: self.region.value.clone() }
+    }
+}
+
+impl Config {
+    /// Returns the repository, for a verb that needs one.
+    ///
+    /// # Errors
+    ///
+    /// A problem that says how to name one.
+    pub fn repository(&self) -> Result<&Repository, ConfigProblem> {
+        self.repository.as_ref().ok_or_else(|| {
+            let hint = "set repository.url or repository.path in levelset.yaml, or LEVELSET_REPOSITORY_URL";
+            ConfigProblem::new("repository", Source::Default, "no repository is named").hint(hint)
+        })
+    }
+}
+
+/// Returns the settings file to use when no flag names one.
+///
+/// `LEVELSET_CONFIG`, or else the first of `levelset.yaml` and `/etc/levelset/levelset.yaml` that
+/// exists.
+pub fn default_file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    if let Some(path) = env("LEVELSET_CONFIG").filter(|path| !path.is_empty()) {
+        return Some(PathBuf::from(path));
+    }
+    let places = [PathBuf::from(FILE_NAME), Path::new("/etc/levelset").join(FILE_NAME)];
+    places.into_iter().find(|path| path.exists())
+}
+
+/// Reads every layer.
+///
+/// `env` looks up one variable of the environment; an empty one counts as absent.
+///
+/// # Errors
+///
+/// Every problem of every layer.
+pub fn load(
+    overrides: &Overrides,
+    env: &dyn Fn(&str) -> Option<String>,
+    file: Option<&Path>,
+) -> Result<Config, Vec<ConfigProblem>> {
+    let mut layers = layers::Layers::open(overrides, env, file)?;
+    let config = read::config(&mut layers, env);
+    let mut problems = layers.problems;
+    problems.sort_by_key(|problem| match &problem.source {
+        Source::File { line, column, .. } => (0, *line, *column),
+        _ => (1, 0, 0),
+    });
+    if problems.is_empty() { Ok(config) } else { Err(problems) }
+}
+
+#[cfg(test)]
+mod tests;

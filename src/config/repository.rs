@@ -1,0 +1,109 @@
+//! From layers to the repository.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::layers::Layers;
+use super::{Login, Repository, Secret, Setting, Source, check};
+
+/// The user that hosts expect beside a token, where any will do (GitHub, Authenticating with a
+/// GitHub App).
+const TOKEN_USER: &str = "x-access-token";
+
+pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
+    let seconds = |layers: &mut Layers<'_>, name, default, least| {
+        let number = layers.setting(name, default, |text| check::number(text, least, 86_400));
+        number.map(Duration::from_secs)
+    };
+    let poll_interval = seconds(layers, "repository.pollIntervalSeconds", 60, 5);
+    let fetch_timeout = seconds(layers, "repository.fetchTimeoutSeconds", 60, 1);
+    let relist = |text: &_| check::number(text, 1, 1440);
+    let relist_interval = layers
+        .setting("repository.relistMinutes", 20_u64, relist)
+        .map(|minutes| Duration::from_secs(60 * minutes));
+    let branch = layers.optional("repository.branch", check::text);
+    let folder = layers.setting("repository.folder", ".".to_owned(), check::text);
+    let login = login(layers);
+    let known_hosts = layers.path("repository.knownHostsFile");
+    let ca_file = layers.path("repository.caFile");
+    let location = location(layers)?;
+    Some(Repository {
+        location,
+        branch,
+        folder,
+        poll_interval,
+        relist_interval,
+        fetch_timeout,
+        login,
+        known_hosts,
+        ca_file,
+    })
+}
+
+/// Takes the one of `url` and `path` that the higher layer sets.
+fn location(layers: &mut Layers<'_>) -> Option<Setting<String>> {
+    let url = layers.optional("repository.url", check::repository_url);
+    let path = layers.path("repository.path");
+    let path = path.map(|path| path.map(|path| path.display().to_string()));
+    match (url, path) {
+        (Some(url), Some(path)) if rank(&url.source) == rank(&path.source) => {
+            let message = "repository.path is set beside it; keep one of the two";
+            layers.report("repository.url", &url.source, message);
+            None
+        }
+        (Some(url), Some(path)) if rank(&url.source) < rank(&path.source) => Some(path),
+        (Some(url), _) => Some(url),
+        (None, path) => path,
+    }
+}
+
+fn rank(source: &Source) -> u8 {
+    match source {
+        Source::Default => 0,
+        Source::File { .. } => 1,
+        Source::Environment(_) => 2,
+        Source::Flag(_) => 3,
+    }
+}
+
+fn login(layers: &mut Layers<'_>) -> Option<Login> {
+    let username = layers.optional("repository.username", check::text);
+    let password = secret(layers, "repository.password");
+    let token = secret(layers, "repository.token");
+    let key = layers.path("repository.sshKeyFile");
+    let passphrase = secret(layers, "repository.sshKeyPassphrase");
+    match (password, token, key) {
+        (Some(password), None, None) => {
+            let Some(username) = username else {
+                let message = "a password needs repository.username";
+                layers.report("repository.password", &password.source, message);
+                return None;
+            };
+            Some(Login::Password { username, password })
+        }
+        (None, Some(token), None) => {
+            let username = username.unwrap_or_else(|| Setting::default_of(TOKEN_USER.to_owned()));
+            Some(Login::Token { username, token })
+        }
+        (None, None, Some(key)) => Some(Login::SshKey { key, passphrase }),
+        (None, None, None) => None,
+        (password, token, _) => {
+            let first = password.or(token).map_or(Source::Default, |secret| secret.source);
+            let message = "a password, a token and an SSH key exclude each other; keep one of them";
+            layers.report("repository", &first, message);
+            None
+        }
+    }
+}
+
+/// Takes a secret from the environment, or else the file that a layer names.
+fn secret(layers: &mut Layers<'_>, name: &str) -> Option<Setting<Secret>> {
+    let value = layers.variable(name);
+    let file = layers.path(&format!("{name}File"));
+    match value {
+        Some(value) => Some(value.map(|text| Secret::Value(SecretString::from(text)))),
+        None => file.map(|path: Setting<PathBuf>| path.map(Secret::File)),
+    }
+}

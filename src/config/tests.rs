@@ -1,0 +1,291 @@
+use secrecy::ExposeSecret;
+
+use super::*;
+
+/// Loads the text as the file, with variables and overrides.
+fn load_all(
+    yaml: &str,
+    variables: &[(&str, &str)],
+    flags: &[(&str, &str, &str)],
+) -> Result<Config, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("levelset.yaml");
+    std::fs::write(&path, yaml).unwrap();
+    let mut overrides = Overrides::new();
+    for (setting, flag, value) in flags {
+        overrides.set(setting, flag, *value);
+    }
+    let env = |name: &str| {
+        variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    };
+    let prefix = format!("{}/", folder.path().display());
+    load(&overrides, &env, Some(&path)).map_err(|problems| {
+        problems.iter().map(|problem| problem.to_string().replace(&prefix, "")).collect()
+    })
+}
+
+fn problems(yaml: &str) -> Vec<String> {
+    load_all(yaml, &[], &[]).unwrap_err()
+}
+
+const FULL: &str = r#"
+agent: {name: blue}
+repository:
+  url: https://git.example.com/platform/manifests.git
+  branch: main
+  folder: teams
+  pollIntervalSeconds: 30
+  relistMinutes: 5
+  fetchTimeoutSeconds: 90
+  tokenFile: secrets/token
+  caFile: /etc/ssl/ca.pem
+stateDirectory: state
+listen: "0.0.0.0:9000"
+workers: 8
+log: {format: json, level: debug}
+environments:
+  production:
+    account: "012345678901"
+    region: eu-west-1
+    roleArn: arn:aws:iam::012345678901:role/levelset
+    externalId: blue
+  staging: {account: "210987654321", region: us-gov-east-1, endpointUrl: "http://127.0.0.1:5000"}
+"#;
+
+#[test]
+fn nothing_set_gives_the_documented_defaults() {
+    let config = load(&Overrides::new(), &|_| None, None).unwrap();
+    assert_eq!(config.agent_name, Setting::default_of("levelset".to_owned()));
+    assert_eq!(config.listen.value.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.workers.value, 4);
+    assert_eq!(config.log.format.value, LogFormat::Text);
+    assert!(config.environments.is_empty());
+    let problem = config.repository().unwrap_err().to_string();
+    assert!(problem.contains("LEVELSET_REPOSITORY_URL"), "{problem}");
+}
+
+#[test]
+fn every_setting_of_a_full_file_is_read() {
+    let config = load_all(FULL, &[], &[]).unwrap();
+    let repository = config.repository().unwrap();
+    assert_eq!(repository.location.value, "https://git.example.com/platform/manifests.git");
+    assert_eq!(repository.branch.as_ref().unwrap().value, "main");
+    assert_eq!(repository.poll_interval.value, Duration::from_secs(30));
+    assert_eq!(repository.relist_interval.value, Duration::from_secs(300));
+    assert_eq!(repository.fetch_timeout.value, Duration::from_secs(90));
+    assert_eq!(repository.ca_file.as_ref().unwrap().value, Path::new("/etc/ssl/ca.pem"));
+    assert_eq!(config.log.level.value, tracing::Level::DEBUG);
+    let production = &config.environments["production"];
+    assert_eq!(production.account.value.as_str(), "012345678901");
+    assert!(production.production.value);
+    let staging = &config.environments["staging"];
+    assert!(!staging.production.value);
+    assert_eq!(staging.scope().to_string(), "210987654321/us-gov-east-1");
+    assert_eq!(staging.endpoint_url.as_ref().unwrap().value.as_str(), "http://127.0.0.1:5000/");
+}
+
+#[test]
+fn a_relative_path_in_the_file_starts_at_the_folder_of_the_file() {
+    let config = load_all(FULL, &[], &[]).unwrap();
+    assert!(config.state_directory.value.is_absolute());
+    assert!(config.state_directory.value.ends_with("state"));
+    let flag = [("stateDirectory", "--state-directory", "here")];
+    let config = load_all(FULL, &[], &flag).unwrap();
+    assert_eq!(config.state_directory.value, Path::new("here"));
+}
+
+#[test]
+fn the_later_layer_wins_and_the_value_knows_it() {
+    let file = "listen: 127.0.0.1:1\n";
+    let variable = [("LEVELSET_LISTEN", "127.0.0.1:2")];
+    let flag = [("listen", "--listen", "127.0.0.1:3")];
+    let read = |variables: &[_], flags: &[_]| load_all(file, variables, flags).unwrap().listen;
+    let in_file = read(&[], &[]);
+    assert_eq!(in_file.value.port(), 1);
+    assert!(matches!(in_file.source, Source::File { line: 1, column: 9, .. }), "{in_file:?}");
+    let in_environment = read(&variable, &[]);
+    assert_eq!(in_environment.value.port(), 2);
+    assert_eq!(in_environment.source, Source::Environment("LEVELSET_LISTEN".to_owned()));
+    let in_flag = read(&variable, &flag);
+    assert_eq!(in_flag.value.port(), 3);
+    assert_eq!(in_flag.source, Source::Flag("--listen".to_owned()));
+}
+
+#[test]
+fn an_empty_variable_counts_as_absent() {
+    let config = load_all("workers: 2\n", &[("LEVELSET_WORKERS", "")], &[]).unwrap();
+    assert_eq!(config.workers.value, 2);
+}
+
+#[test]
+fn a_variable_takes_the_words_of_the_setting_apart() {
+    let variables =
+        [("LEVELSET_REPOSITORY_POLL_INTERVAL_SECONDS", "7"), ("LEVELSET_REPOSITORY_PATH", "/m")];
+    let config = load_all("", &variables, &[]).unwrap();
+    let repository = config.repository().unwrap();
+    assert_eq!(repository.poll_interval.value, Duration::from_secs(7));
+    assert_eq!(repository.location.value, "/m");
+}
+
+#[test]
+fn a_problem_names_the_layer_that_it_comes_from() {
+    let bad = |variables: &[_], flags: &[_]| load_all("workers: many\n", variables, flags);
+    assert_eq!(
+        bad(&[], &[]).unwrap_err(),
+        ["levelset.yaml:1:10: workers: \"many\" is not a whole number from 1 to 64"]
+    );
+    assert_eq!(
+        bad(&[("LEVELSET_WORKERS", "0")], &[]).unwrap_err(),
+        ["workers (from LEVELSET_WORKERS): \"0\" is not a whole number from 1 to 64"]
+    );
+    assert_eq!(
+        bad(&[], &[("workers", "--workers", "65")]).unwrap_err(),
+        ["workers (from --workers): \"65\" is not a whole number from 1 to 64"]
+    );
+}
+
+#[test]
+fn all_problems_are_reported_at_once_with_their_places() {
+    let found = problems(
+        "repositry: {}\nlisten: localhost:8080\nlog:\n  levl: info\n  format: xml\nagent: {name: Blue}\nworkers:\n",
+    );
+    let expected = [
+        "levelset.yaml:1:1: repositry: there is no such setting; did you mean repository?",
+        "levelset.yaml:2:9: listen: \"localhost:8080\" is no address; write 127.0.0.1:8080",
+        "levelset.yaml:4:3: log.levl: there is no such setting; did you mean level?",
+        "levelset.yaml:5:11: log.format: \"xml\" is neither text nor json",
+        "levelset.yaml:6:15: agent.name: \"Blue\" cannot be the name of an agent: up to 63 lower-case letters, digits and inner hyphens",
+        "levelset.yaml:7:8: workers: it has no value; remove the line to use the default",
+    ];
+    assert_eq!(found, expected, "{found:#?}");
+}
+
+#[test]
+fn a_key_of_another_style_is_recognised() {
+    let found = problems("repository: {poll_interval_seconds: 5, url: /m}\n");
+    assert!(found[0].ends_with("did you mean pollIntervalSeconds?"), "{found:?}");
+}
+
+#[test]
+fn a_secret_in_the_file_is_refused_and_not_repeated() {
+    let found = problems("repository:\n  url: /m\n  username: me\n  password: hunter2\n");
+    assert!(found[0].contains("name that in passwordFile"), "{found:?}");
+    let url = problems("repository: {url: \"https://me:hunter2@git.example.com/x\"}\n");
+    assert!(url[0].contains("the URL holds a password"), "{url:?}");
+    assert!(!format!("{found:?}{url:?}").contains("hunter2"));
+}
+
+#[test]
+fn a_secret_from_the_environment_is_never_printed() {
+    let variables = [("LEVELSET_REPOSITORY_TOKEN", "hunter2")];
+    let config = load_all("repository: {url: /m}\n", &variables, &[]).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let Some(Login::Token { username, token }) = &config.repository().unwrap().login else {
+        panic!("no token: {config:?}")
+    };
+    assert_eq!(username.value, "x-access-token");
+    assert_eq!(token.value.read().unwrap().expose_secret(), "hunter2");
+}
+
+#[test]
+fn a_secret_file_is_read_without_its_line_end_and_anew_each_time() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let secret = Secret::File(file.path().to_owned());
+    std::fs::write(file.path(), "first\n").unwrap();
+    assert_eq!(secret.read().unwrap().expose_secret(), "first");
+    std::fs::write(file.path(), "second\r\n").unwrap();
+    assert_eq!(secret.read().unwrap().expose_secret(), "second");
+}
+
+#[test]
+fn two_ways_to_log_in_exclude_each_other() {
+    let found = problems("repository: {url: /m, tokenFile: t, sshKeyFile: k}\n");
+    assert!(found[0].contains("exclude each other"), "{found:?}");
+    let alone = problems("repository: {url: /m, passwordFile: p}\n");
+    assert!(alone[0].contains("a password needs repository.username"), "{alone:?}");
+}
+
+#[test]
+fn a_url_and_a_path_exclude_each_other_within_a_layer_only() {
+    let found = problems("repository: {url: https://x.example/y, path: m}\n");
+    assert!(found[0].contains("keep one of the two"), "{found:?}");
+    let flag = [("repository.path", "--path", "/here")];
+    let config = load_all("repository: {url: https://x.example/y}\n", &[], &flag).unwrap();
+    assert_eq!(config.repository().unwrap().location.value, "/here");
+}
+
+#[test]
+fn an_account_is_twelve_quoted_digits() {
+    let environment = |account: &str| {
+        problems(&format!("environments: {{a: {{account: {account}, region: eu-west-1}}}}"))
+    };
+    let unquoted = environment("012345678901");
+    assert!(unquoted[0].contains("quote it: \"012345678901\""), "{unquoted:?}");
+    let short = environment("\"1234\"");
+    assert!(short[0].contains("\"1234\" is not the twelve digits"), "{short:?}");
+    assert!(environment("1_000")[0].contains("\"1_000\""));
+}
+
+#[test]
+fn what_an_environment_lacks_is_reported_at_its_name() {
+    let found = problems("environments:\n  a:\n    account: \"123456789012\"\n");
+    assert_eq!(found, ["levelset.yaml:2:3: environments.a.region: it is missing"]);
+    let found = problems("environments:\n  a: {account: \"123456789012\", region: Ireland}\n");
+    assert!(found[0].contains("environments.a.region: \"Ireland\""), "{found:?}");
+}
+
+#[test]
+fn a_role_of_another_account_is_refused() {
+    let found = problems(
+        "environments: {a: {account: \"123456789012\", region: eu-west-1, roleArn: \"arn:aws:iam::210987654321:role/x\"}}",
+    );
+    assert!(found[0].contains("the role is of account 210987654321"), "{found:?}");
+}
+
+#[test]
+fn two_ways_to_one_scope_are_refused() {
+    let found = problems(
+        "environments:\n  a: {account: \"123456789012\", region: eu-west-1}\n  b: {account: \"123456789012\", region: eu-west-1, endpointUrl: \"http://127.0.0.1:1\"}\n",
+    );
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("same account and region as environments.a"), "{found:?}");
+}
+
+#[test]
+fn broken_yaml_is_one_problem_with_a_place() {
+    let found = problems("listen: 1\nlisten: 2\n");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("levelset.yaml:2:1: "), "{found:?}");
+    let found = problems("a: [\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_problem_that_names_it() {
+    let missing = Path::new("/nonexistent/levelset.yaml");
+    let found = load(&Overrides::new(), &|_| None, Some(missing)).unwrap_err();
+    assert!(found[0].to_string().contains("/nonexistent/levelset.yaml"), "{found:?}");
+}
+
+#[test]
+fn a_section_that_is_no_mapping_is_reported() {
+    let found = problems("environments: [a]\nlog: text\n");
+    assert!(found.iter().all(|problem| problem.contains("has to be a mapping")), "{found:?}");
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn the_state_of_a_user_lives_in_the_users_state_folder() {
+    use std::os::unix::fs::MetadataExt;
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let env = |name: &str| (name == "XDG_STATE_HOME").then(|| "/home/me/state".to_owned());
+    let config = load(&Overrides::new(), &env, None).unwrap();
+    let expected = if root { "/var/lib/levelset" } else { "/home/me/state/levelset" };
+    assert_eq!(config.state_directory.value, Path::new(expected));
+}
+
+#[test]
+fn the_variable_names_the_file_before_the_usual_places_do() {
+    let env = |name: &str| (name == "LEVELSET_CONFIG").then(|| "/x/y.yaml".to_owned());
+    assert_eq!(default_file(&env), Some(PathBuf::from("/x/y.yaml")));
+}
