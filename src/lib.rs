@@ -29,6 +29,9 @@ pub mod apply;
 pub mod status;
 
 pub mod config;
+
+pub mod lease;
+
 pub mod reconcile;
 
 pub mod report;
