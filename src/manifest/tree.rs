@@ -50,14 +50,17 @@ impl Files {
         let gone = self.gone(changes);
         let changed: Vec<(&Arc<str>, &Entry)> =
             changes.changed.iter().filter(|(path, entry)| self.differs(path, entry)).collect();
-        let mut keys = BTreeSet::new();
+        let parsed = parse_all(&changed);
+        let keys =
+            self.concerned(gone.iter().chain(changed.iter().map(|(path, _)| *path)), &parsed);
+        let in_force = |key: &Key| Some((key.clone(), Arc::clone(self.object(key)?)));
+        let before: BTreeMap<Key, Arc<Object>> = keys.iter().filter_map(in_force).collect();
         for path in gone {
-            let Some(file) = self.files.remove(&path) else { continue };
-            self.release(&path, file.good.keys(), &mut keys);
+            self.release(&path);
+            self.files.remove(&path);
         }
-        let before: BTreeMap<Key, Arc<Object>> = self.held_by(&changed, &mut keys);
-        for ((path, entry), now) in changed.iter().zip(parse_all(&changed)) {
-            self.replace(path, entry, now, &mut keys);
+        for ((path, entry), now) in changed.into_iter().zip(parsed) {
+            self.replace(path, entry, now);
         }
         self.settle(&keys, &before)
     }
@@ -115,42 +118,39 @@ impl Files {
         gone
     }
 
-    /// Returns the objects in force of the files that are about to change, and notes their keys.
-    fn held_by(
+    /// Returns the keys that files declared before they change, and those that they declare then.
+    fn concerned<'a>(
         &self,
-        changed: &[(&Arc<str>, &Entry)],
-        keys: &mut BTreeSet<Key>,
-    ) -> BTreeMap<Key, Arc<Object>> {
-        let files = changed.iter().filter_map(|(path, _)| self.files.get(*path));
-        keys.extend(files.flat_map(|file| file.good.keys().cloned()));
-        keys.iter().filter_map(|key| Some((key.clone(), Arc::clone(self.object(key)?)))).collect()
+        paths: impl Iterator<Item = &'a Arc<str>>,
+        parsed: &[Parsed],
+    ) -> BTreeSet<Key> {
+        let files = paths.filter_map(|path| self.files.get(path));
+        let before = files.flat_map(|file| file.good.keys());
+        let after = parsed.iter().flat_map(|parsed| &parsed.named);
+        before.chain(after).cloned().collect()
     }
 
-    fn release<'a>(
-        &mut self,
-        path: &Arc<str>,
-        held: impl Iterator<Item = &'a Key>,
-        keys: &mut BTreeSet<Key>,
-    ) {
-        for key in held {
+    /// Takes a file's objects away from it.
+    fn release(&mut self, path: &Arc<str>) -> BTreeMap<Key, Arc<Object>> {
+        let held = self.files.get_mut(path).map(|file| std::mem::take(&mut file.good));
+        let held = held.unwrap_or_default();
+        for key in held.keys() {
             if let Some(holders) = self.holders.get_mut(key) {
                 holders.remove(path);
             }
-            keys.insert(key.clone());
         }
+        held
     }
 
-    fn replace(&mut self, path: &Arc<str>, entry: &Entry, now: Parsed, keys: &mut BTreeSet<Key>) {
-        let old = self.files.remove(path).map(|file| file.good).unwrap_or_default();
+    fn replace(&mut self, path: &Arc<str>, entry: &Entry, now: Parsed) {
+        let old = self.release(path);
         let good = if now.is_broken() {
             old
         } else {
-            self.release(path, old.keys(), keys);
             now.objects.iter().map(|object| (object.key.clone(), Arc::clone(object))).collect()
         };
         for key in good.keys() {
             self.holders.entry(key.clone()).or_default().insert(Arc::clone(path));
-            keys.insert(key.clone());
         }
         self.files.insert(Arc::clone(path), File { entry: entry.clone(), now, good });
     }
