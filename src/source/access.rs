@@ -65,7 +65,7 @@ impl Access {
     ///
     /// `ReadFailed` when the path of the running program cannot be found.
     pub fn new(state: impl Into<PathBuf>) -> Result<Self, SourceError> {
-        let program = std::env::current_exe().map_err(|error| SourceError::ReadFailed {
+        let program = own_program().map_err(|error| SourceError::ReadFailed {
             path: PathBuf::from("the running program"),
             detail: error.to_string(),
         })?;
@@ -85,6 +85,15 @@ impl Access {
     pub(crate) fn mirror(&self, location: &Location) -> PathBuf {
         self.state.join("mirror").join(location.mirror_name())
     }
+}
+
+/// Returns the program to start for a fetch.
+///
+/// On Linux it is the running program itself, even after its file was replaced by an upgrade: an
+/// old parent and a new child may not understand each other.
+fn own_program() -> std::io::Result<PathBuf> {
+    let running = PathBuf::from("/proc/self/exe");
+    if running.exists() { Ok(running) } else { std::env::current_exe() }
 }
 
 /// Holds the server's name for the messages and checks of the child.

@@ -36,6 +36,7 @@ pub fn fetch_child(stdin: impl Read + Send + 'static, mut stdout: impl Write) ->
     let reply = match prepare(&request) {
         Ok(()) => {
             exit_with_parent(stdin);
+            hide_caught_panics();
             transfer::fetch(&request)
         }
         Err(error) => Err(error),
@@ -47,9 +48,7 @@ pub fn fetch_child(stdin: impl Read + Send + 'static, mut stdout: impl Write) ->
 }
 
 fn prepare(request: &FetchRequest) -> Result<(), SourceError> {
-    let unusable =
-        |detail: String| SourceError::MirrorUnusable { path: request.mirror.clone(), detail };
-    install_known_hosts(request).map_err(|error| unusable(error.to_string()))?;
+    install_known_hosts(request)?;
     set_options(request).map_err(|error| SourceError::ReadFailed {
         path: request.ca_file.clone().unwrap_or_default(),
         detail: error.message().to_owned(),
@@ -57,14 +56,21 @@ fn prepare(request: &FetchRequest) -> Result<(), SourceError> {
 }
 
 /// Puts the known hosts where libssh2 looks for them: the home folder that the parent made for us.
-fn install_known_hosts(request: &FetchRequest) -> std::io::Result<()> {
+fn install_known_hosts(request: &FetchRequest) -> Result<(), SourceError> {
+    let known = match &request.known_hosts {
+        Some(path) => std::fs::read(path).map_err(|error| SourceError::ReadFailed {
+            path: path.clone(),
+            detail: error.to_string(),
+        })?,
+        None => Vec::new(),
+    };
     let folder = super::fetch::home(&request.mirror).join(".ssh");
-    std::fs::create_dir_all(&folder)?;
-    let known = folder.join("known_hosts");
-    match &request.known_hosts {
-        Some(path) => std::fs::write(known, std::fs::read(path)?),
-        None => std::fs::write(known, b""),
-    }
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(folder.join("known_hosts"), known))
+        .map_err(|error| SourceError::MirrorUnusable {
+            path: request.mirror.clone(),
+            detail: error.to_string(),
+        })
 }
 
 #[expect(unsafe_code, reason = "libgit2's options are process globals, set here before any thread")]
@@ -86,6 +92,16 @@ fn exit_with_parent(mut stdin: impl Read + Send + 'static) {
         let _ = std::io::copy(&mut stdin, &mut std::io::sink());
         std::process::exit(75);
     });
+}
+
+/// Keeps the panics of git2 off the log: they are caught where a name that is not text is listed.
+fn hide_caught_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic.location().is_some_and(|at| at.file().contains("/git2-")) {
+            usual(panic);
+        }
+    }));
 }
 
 fn write_reply(

@@ -110,7 +110,12 @@ fn by_code(
     if error.code() == ErrorCode::Auth {
         return Some(refused(request, detail(error)));
     }
-    if error.class() == ErrorClass::Ssl || error.code() == ErrorCode::Certificate {
+    // A connection that breaks before the server showed a certificate: it does not speak TLS.
+    let unfinished = request.url.starts_with("https:")
+        && !seen.certificate
+        && matches!(error.class(), ErrorClass::Net | ErrorClass::Os);
+    let tls = error.class() == ErrorClass::Ssl || error.code() == ErrorCode::Certificate;
+    if tls || unfinished {
         let (host, detail) = (server.host.clone(), detail(error));
         return Some(SourceError::TlsFailed { url: url(request), host, detail });
     }

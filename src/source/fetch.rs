@@ -68,6 +68,7 @@ pub(crate) fn home(mirror: &Path) -> PathBuf {
 
 fn start(access: &Access, request: &FetchRequest) -> std::io::Result<Child> {
     Command::new(&access.program)
+        .arg0("levelset")
         .arg(FETCH_COMMAND)
         .env("HOME", home(&request.mirror))
         .env_remove("XDG_CONFIG_HOME")

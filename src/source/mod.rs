@@ -29,6 +29,8 @@ mod mirror;
 mod pace;
 mod read;
 mod snapshot;
+#[cfg(test)]
+mod testing;
 mod transfer;
 mod watcher;
 mod worktree;

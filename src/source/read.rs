@@ -225,3 +225,6 @@ pub(crate) fn too_large(bytes: u64, limit: u64) -> Option<Content> {
         Content::Refused(format!("the file has {bytes} bytes, more than the limit of {limit}"))
     })
 }
+
+#[cfg(test)]
+mod tests;

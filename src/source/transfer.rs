@@ -40,6 +40,7 @@ pub(crate) struct Seen {
     pub(crate) credentials_refused: bool,
     pub(crate) credentials_missing: bool,
     pub(crate) other_host: Option<String>,
+    pub(crate) certificate: bool,
     pub(crate) host_key: Option<HostKey>,
     pub(crate) listed: bool,
     pub(crate) last_activity: Instant,
@@ -52,6 +53,7 @@ impl Seen {
             credentials_refused: false,
             credentials_missing: false,
             other_host: None,
+            certificate: false,
             host_key: None,
             listed: false,
             last_activity: now(),
@@ -139,9 +141,9 @@ fn update(request: &FetchRequest, repository: &Repository) -> Result<Fetched, Fa
         .map_err(|error| fail(Stage::Connect, error))?;
     let branches = Branches::list(&connection).map_err(|error| fail(Stage::Connect, error))?;
     seen.borrow_mut().listed = true;
-    let (branch, tip) = branches.choose(request)?;
+    let (branch, name, tip) = branches.choose(request)?;
     if !is_complete(repository, tip) {
-        let refspec = format!("+refs/heads/{branch}:{TIP}");
+        let refspec = format!("+{name}:{TIP}");
         connection
             .remote()
             .fetch(&[refspec], Some(&mut options(request, &seen)), None)
@@ -205,6 +207,7 @@ fn callbacks<'a>(request: &'a FetchRequest, seen: &'a RefCell<Seen>) -> RemoteCa
     callbacks.certificate_check(|certificate, _host| {
         let mut seen = seen.borrow_mut();
         seen.touch();
+        seen.certificate = true;
         seen.host_key = certificate.as_hostkey().and_then(HostKey::read);
         // libgit2 then decides by the known hosts file in the home folder that the parent set.
         Ok(CertificateCheckStatus::CertificatePassthrough)
@@ -261,12 +264,14 @@ fn credentials(
     Ok(credentials)
 }
 
-/// True when `asked` is on the host of `wanted` and its scheme is the same or safer.
+/// True when `asked` is the server of `wanted`, or the same host over TLS instead of in clear.
 fn same_server(wanted: &str, asked: &str) -> bool {
     match (Url::parse(wanted), Url::parse(asked)) {
         (Ok(wanted), Ok(asked)) => {
-            wanted.host() == asked.host()
-                && (wanted.scheme() == asked.scheme() || asked.scheme() == "https")
+            let safer = wanted.scheme() == "http" && asked.scheme() == "https";
+            let same = wanted.scheme() == asked.scheme()
+                && wanted.port_or_known_default() == asked.port_or_known_default();
+            wanted.host() == asked.host() && (same || safer)
         }
         // The short form of SSH is not a URL; SSH does not redirect.
         _ => wanted == asked,
@@ -277,13 +282,15 @@ fn same_server(wanted: &str, asked: &str) -> bool {
 struct Branches {
     /// Short names and tips, in the order of the remote.
     tips: Vec<(String, Oid)>,
-    /// The full name that `HEAD` points to.
-    head: Option<String>,
+    /// What `HEAD` is at; `None` when its branch has no commit yet.
+    head: Option<Oid>,
+    /// The branch that `HEAD` names; none in a work tree with a detached `HEAD`.
+    default: Option<String>,
 }
 
 impl Branches {
     fn list(connection: &git2::RemoteConnection<'_, '_, '_>) -> Result<Self, git2::Error> {
-        let mut branches = Self { tips: Vec::new(), head: None };
+        let mut branches = Self { tips: Vec::new(), head: None, default: None };
         for head in connection.list()? {
             // git2 panics on a reference whose name is not UTF-8; such a branch cannot be ours.
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -291,32 +298,40 @@ impl Branches {
             }));
             let Ok((name, target)) = read else { continue };
             if name == "HEAD" {
-                branches.head = target;
-            } else if let Some(short) = name.strip_prefix("refs/heads/") {
-                branches.tips.push((short.to_owned(), head.oid()));
+                branches.head = Some(head.oid());
+                branches.default = target.and_then(|name| short(&name));
+            } else if let Some(short) = short(&name) {
+                branches.tips.push((short, head.oid()));
             }
-        }
-        if branches.head.is_none() {
-            // A remote without symbolic references: the branch is guessed by Git's own rule.
-            branches.head = connection
-                .default_branch()
-                .ok()
-                .and_then(|name| name.as_str().ok().map(str::to_owned));
         }
         Ok(branches)
     }
 
-    fn choose(&self, request: &FetchRequest) -> Result<(String, Oid), SourceError> {
-        let default = self.head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
-        let wanted = request.branch.as_deref().or(default).unwrap_or("HEAD");
-        self.tips.iter().find(|(name, _)| name == wanted).cloned().ok_or_else(|| {
-            SourceError::BranchNotFound {
+    /// Returns the name of the branch, its name at the remote, and its tip.
+    fn choose(&self, request: &FetchRequest) -> Result<(String, String, Oid), SourceError> {
+        let default = || self.default.clone().unwrap_or_else(|| "HEAD".to_owned());
+        let branch = request.branch.clone().unwrap_or_else(default);
+        let chosen = match &request.branch {
+            Some(_) => self
+                .tips
+                .iter()
+                .find(|(name, _)| *name == branch)
+                .map(|(name, tip)| (format!("refs/heads/{name}"), *tip)),
+            None => self.head.map(|tip| ("HEAD".to_owned(), tip)),
+        };
+        match chosen {
+            Some((name, tip)) => Ok((branch, name, tip)),
+            None => Err(SourceError::BranchNotFound {
                 url: request.shown.clone(),
-                branch: wanted.to_owned(),
+                branch,
                 existing: self.tips.iter().take(5).map(|(name, _)| name.clone()).collect(),
-            }
-        })
+            }),
+        }
     }
+}
+
+fn short(reference: &str) -> Option<String> {
+    reference.strip_prefix("refs/heads/").map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -329,6 +344,7 @@ mod tests {
         assert!(same("http://git.example:8080/r/info/refs"));
         assert!(same("https://git.example/r"));
         assert!(!same("http://evil.example:8080/r"));
+        assert!(!same("http://git.example:9999/r"));
         assert!(!same_server("https://git.example/r", "http://git.example/r"));
         assert!(same_server("git@git.example:r", "git@git.example:r"));
     }

@@ -244,3 +244,6 @@ impl<F: Fetcher> Engine<F> {
         self.health.send_modify(|health| health.trouble = Some(trouble));
     }
 }
+
+#[cfg(test)]
+mod tests;

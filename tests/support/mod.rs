@@ -1,1 +1,3 @@
 //! What several tests need: servers on loopback, repositories, agents.
+
+pub(crate) mod git;

@@ -1,0 +1,133 @@
+//! What the unit tests of this room share: repositories made with libgit2, and a fetcher that needs
+//! no process.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use git2::build::TreeUpdateBuilder;
+use git2::{FileMode, Oid, Repository, Signature};
+use tempfile::TempDir;
+
+use super::access::{Access, FetchRequest, Fetched};
+use super::fetch::Fetcher;
+use super::{Location, SourceError, transfer};
+
+/// Holds a bare repository and a state directory.
+pub(crate) struct World {
+    pub(crate) repository: Repository,
+    pub(crate) access: Access,
+    _folders: (TempDir, TempDir),
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let (origin, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = Repository::init_bare(origin.path()).unwrap();
+        let access = Access::new(state.path()).unwrap();
+        Self { repository, access, _folders: (origin, state) }
+    }
+
+    /// Commits files on top of `main`; `None` removes one.
+    pub(crate) fn commit(&self, files: &[(&str, Option<&str>)]) -> Oid {
+        let mut update = TreeUpdateBuilder::new();
+        for (path, text) in files {
+            match text {
+                Some(text) => {
+                    let blob = self.repository.blob(text.as_bytes()).unwrap();
+                    update.upsert(*path, blob, FileMode::Blob);
+                }
+                None => drop(update.remove(*path)),
+            }
+        }
+        self.commit_update(&mut update)
+    }
+
+    /// Commits a symbolic link on top of `main`.
+    pub(crate) fn link(&self, path: &str, target: &str) -> Oid {
+        let mut update = TreeUpdateBuilder::new();
+        update.upsert(path, self.repository.blob(target.as_bytes()).unwrap(), FileMode::Link);
+        self.commit_update(&mut update)
+    }
+
+    fn commit_update(&self, update: &mut TreeUpdateBuilder) -> Oid {
+        let repository = &self.repository;
+        let parent = repository
+            .refname_to_id("refs/heads/main")
+            .ok()
+            .map(|id| repository.find_commit(id).unwrap());
+        let base = match &parent {
+            Some(parent) => parent.tree().unwrap(),
+            None => {
+                let empty = repository.treebuilder(None).unwrap().write().unwrap();
+                repository.find_tree(empty).unwrap()
+            }
+        };
+        let tree = update.create_updated(repository, &base).unwrap();
+        let tree = repository.find_tree(tree).unwrap();
+        let author = Signature::new("a", "a@example.com", &git2::Time::new(0, 0)).unwrap();
+        let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
+        repository
+            .commit(Some("refs/heads/main"), &author, &author, "change", &tree, &parents)
+            .unwrap()
+    }
+
+    pub(crate) fn fetcher(&self) -> DirectFetcher {
+        DirectFetcher {
+            url: self.repository.path().to_str().unwrap().trim_end_matches('/').to_owned(),
+            fetches: Arc::default(),
+            broken: Arc::default(),
+        }
+    }
+}
+
+/// Returns a location whose repository is remote by its name, so that no files are watched.
+pub(crate) fn location(folder: &str) -> Location {
+    Location::parse("https://git.example/r", Some("main"), folder).unwrap()
+}
+
+/// Fetches in this process from a repository on disk; it can be told to fail or to hang.
+#[derive(Clone)]
+pub(crate) struct DirectFetcher {
+    url: String,
+    pub(crate) fetches: Arc<AtomicUsize>,
+    pub(crate) broken: Arc<Mutex<Option<Broken>>>,
+}
+
+/// Says how a fetch is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    Fails,
+    Hangs,
+}
+
+impl DirectFetcher {
+    pub(crate) fn count(&self) -> usize {
+        self.fetches.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_broken(&self, broken: Option<Broken>) {
+        *self.broken.lock().unwrap() = broken;
+    }
+}
+
+impl Fetcher for DirectFetcher {
+    async fn fetch(
+        &self,
+        location: &Location,
+        access: &Access,
+        rebuild: bool,
+    ) -> Result<Fetched, SourceError> {
+        self.fetches.fetch_add(1, Ordering::SeqCst);
+        let broken = *self.broken.lock().unwrap();
+        match broken {
+            Some(Broken::Hangs) => std::future::pending().await,
+            Some(Broken::Fails) => {
+                Err(SourceError::ServerError { url: location.shown().to_owned(), status: 503 })
+            }
+            None => {
+                let request = FetchRequest::new(location, access, rebuild);
+                transfer::fetch(&FetchRequest { url: self.url.clone(), server: None, ..request })
+            }
+        }
+    }
+}
