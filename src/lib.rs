@@ -22,6 +22,8 @@ pub mod kinds;
 
 pub mod observe;
 
+pub mod diff;
+
 pub mod plan;
 
 pub mod apply;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{Notice, Observed, Refusal, ResourceId};
 
@@ -175,12 +175,28 @@ impl Bound {
     pub fn declared(&self, field: &str) -> Option<&Value> {
         self.fields.get(field)
     }
+
+    /// Returns the tags that a new resource gets: the declared ones and the ownership tag.
+    pub fn tags_at_creation(&self) -> Map<String, Value> {
+        let declared = self.declared("tags").and_then(Value::as_object);
+        let mut tags = declared.cloned().unwrap_or_default();
+        tags.extend(self.ownership());
+        tags
+    }
+
+    /// Returns the ownership tag.
+    pub fn ownership(&self) -> Map<String, Value> {
+        Map::from_iter([(OWNER_TAG.to_owned(), self.owner.as_str().into())])
+    }
+}
+
+/// Makes the list `[{"Key": …, "Value": …}]` that AWS takes, ordered by key.
+pub fn tag_list(tags: &Map<String, Value>) -> Value {
+    tags.iter().map(|(key, value)| json!({ "Key": key, "Value": value })).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::model::{AccountId, KindName, Region, Scope};
 

@@ -239,6 +239,23 @@ pub struct ResourceId {
     pub name: Arc<str>,
 }
 
+impl ResourceId {
+    /// Returns the ARN `arn:PARTITION:SERVICE:REGION:ACCOUNT:TYPE:NAME`, as RDS forms it.
+    ///
+    /// Source: "Amazon Resource Names (ARNs) in Amazon RDS" and "Partitions" in the AWS General
+    /// Reference.
+    pub fn arn(&self, service: &str, resource_type: &str) -> String {
+        let region = self.scope.region.as_str();
+        let partition = match region.split('-').next() {
+            Some("cn") => "aws-cn",
+            Some("us") if region.starts_with("us-gov-") => "aws-us-gov",
+            _ => "aws",
+        };
+        let account = &self.scope.account;
+        format!("arn:{partition}:{service}:{region}:{account}:{resource_type}:{}", self.name)
+    }
+}
+
 impl fmt::Display for ResourceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.kind, self.name)

@@ -22,6 +22,7 @@ pub mod problem;
 pub mod rules;
 pub mod status;
 pub mod tree;
+pub mod version;
 pub mod window;
 
 pub use call::{Call, CallError, ErrorClass};

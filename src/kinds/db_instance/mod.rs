@@ -1,18 +1,37 @@
 //! RDS DB instances.
+//!
+//! [`spec`] is the manifest section, `check` what it alone proves wrong, `expand` the resource that
+//! it asks for, `rules` the field rules, `calls` the calls as data, `engine` facts about engines.
+//!
+//! Aurora and Multi-AZ DB clusters are other resources; fields that a cluster owns are left to it.
 
+mod calls;
+mod check;
+mod check_storage;
+pub mod engine;
+mod expand;
+mod facts;
+mod rules;
 pub(crate) mod sdk;
 pub mod spec;
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule};
+use crate::model::{
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Readiness, Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_instance");
 
 /// The kind.
 pub const KIND: DbInstance = DbInstance;
+
+/// The key of the tag that records the snapshot from which a database was made.
+pub const RESTORED_FROM: &str = "levelset:restored-from";
 
 /// States the facts of the kind.
 #[derive(Debug, Clone, Copy)]
@@ -28,38 +47,55 @@ impl Kind for DbInstance {
     }
 
     fn lists(&self) -> &'static [List] {
-        &[]
+        &[List {
+            operation: "DescribeDBInstances",
+            answer: "DBInstances",
+            page_size: ("MaxRecords", 100),
+            marker: ("Marker", "Marker"),
+        }]
     }
 
-    fn assemble(&self, _lists: Lists) -> Vec<(String, Map<String, Value>)> {
-        Vec::new()
+    fn assemble(&self, lists: Lists) -> Vec<(String, Map<String, Value>)> {
+        facts::assemble(lists)
     }
 
-    fn confirm(&self, _name: &str) -> Option<Call> {
-        None
+    fn confirm(&self, name: &str) -> Option<Call> {
+        Some(Call::new("rds", "DescribeDBInstances").with("DBInstanceIdentifier", name))
     }
 
     fn rules(&self) -> &'static [Rule] {
-        &[]
+        rules::RULES
     }
 
-    fn readiness(&self, _actual: &Observed) -> Readiness {
-        Readiness::Ready
+    fn readiness(&self, actual: &Observed) -> Readiness {
+        facts::readiness(actual)
     }
 
-    fn create(&self, _desired: &Bound) -> Vec<Call> {
-        Vec::new()
+    fn notices(&self, desired: &Bound, actual: &Observed) -> Vec<Notice> {
+        facts::notices(desired, actual)
     }
 
-    fn update(&self, _desired: &Bound, _actual: &Observed, _deltas: &[Delta]) -> Vec<Call> {
-        Vec::new()
+    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        actual.text("PreferredMaintenanceWindow")
     }
 
-    fn adopt(&self, _desired: &Bound, _actual: &Observed) -> Vec<Call> {
-        Vec::new()
+    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
+        facts::outputs(actual)
     }
 
-    fn classify(&self, _code: &str) -> ErrorClass {
-        ErrorClass::Invalid
+    fn create(&self, desired: &Bound) -> Vec<Call> {
+        calls::create(desired)
+    }
+
+    fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
+        calls::update(desired, actual, deltas)
+    }
+
+    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
+        calls::adopt(desired, actual)
+    }
+
+    fn classify(&self, code: &str) -> ErrorClass {
+        facts::classify(code)
     }
 }

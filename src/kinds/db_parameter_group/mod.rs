@@ -1,8 +1,14 @@
 //! RDS DB parameter groups.
+//!
+//! [`spec`] makes the resource that a database with `parameters` asks for, `rules` are the field
+//! rules, `calls` the calls as data.
 
+mod calls;
+mod rules;
 pub(crate) mod sdk;
+pub mod spec;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::model::kind::{List, Lists};
 use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule};
@@ -12,6 +18,9 @@ pub const NAME: KindName = KindName::new("db_parameter_group");
 
 /// The kind.
 pub const KIND: DbParameterGroup = DbParameterGroup;
+
+/// How many names one filter is given.
+const NAMES_PER_FILTER: usize = 100;
 
 /// States the facts of the kind.
 #[derive(Debug, Clone, Copy)]
@@ -27,38 +36,89 @@ impl Kind for DbParameterGroup {
     }
 
     fn lists(&self) -> &'static [List] {
-        &[]
+        &[List {
+            operation: "DescribeDBParameterGroups",
+            answer: "DBParameterGroups",
+            page_size: ("MaxRecords", 100),
+            marker: ("Marker", "Marker"),
+        }]
     }
 
-    fn assemble(&self, _lists: Lists) -> Vec<(String, Map<String, Value>)> {
-        Vec::new()
+    /// Names each group as AWS keeps it, in lower case.
+    fn assemble(&self, mut lists: Lists) -> Vec<(String, Map<String, Value>)> {
+        lists
+            .remove("DBParameterGroups")
+            .into_iter()
+            .flatten()
+            .filter_map(|item| match item {
+                Value::Object(members) => {
+                    let name = members.get("DBParameterGroupName")?.as_str()?.to_ascii_lowercase();
+                    Some((name, members))
+                }
+                _ => None,
+            })
+            .collect()
     }
 
-    fn confirm(&self, _name: &str) -> Option<Call> {
-        None
+    fn confirm(&self, name: &str) -> Option<Call> {
+        Some(Call::new("rds", "DescribeDBParameterGroups").with("DBParameterGroupName", name))
+    }
+
+    /// Reads the declared parameters from every source, so that one that equals the engine's
+    /// default counts as set.
+    ///
+    /// Source: the API reference of `DescribeDBParameters`, whose only filter is `parameter-name`.
+    fn details(&self, desired: &Bound, _actual: &Observed) -> Vec<Call> {
+        let declared = desired.declared("parameters").and_then(Value::as_object);
+        let names: Vec<&String> = declared.into_iter().flatten().map(|(name, _)| name).collect();
+        names
+            .chunks(NAMES_PER_FILTER)
+            .map(|names| {
+                Call::new("rds", "DescribeDBParameters")
+                    .with("DBParameterGroupName", desired.id.name.as_ref())
+                    .with("Filters", json!([{ "Name": "parameter-name", "Values": names }]))
+                    .with("MaxRecords", 100)
+            })
+            .collect()
+    }
+
+    fn read_tags(&self, actual: &Observed) -> Option<Call> {
+        let arn = actual.text("DBParameterGroupArn")?;
+        Some(Call::new("rds", "ListTagsForResource").with("ResourceName", arn))
     }
 
     fn rules(&self) -> &'static [Rule] {
-        &[]
+        rules::RULES
     }
 
+    /// A parameter group has no states.
     fn readiness(&self, _actual: &Observed) -> Readiness {
         Readiness::Ready
     }
 
-    fn create(&self, _desired: &Bound) -> Vec<Call> {
-        Vec::new()
+    fn create(&self, desired: &Bound) -> Vec<Call> {
+        calls::create(desired)
     }
 
-    fn update(&self, _desired: &Bound, _actual: &Observed, _deltas: &[Delta]) -> Vec<Call> {
-        Vec::new()
+    fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
+        calls::update(desired, actual, deltas)
     }
 
-    fn adopt(&self, _desired: &Bound, _actual: &Observed) -> Vec<Call> {
-        Vec::new()
+    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
+        calls::adopt(desired, actual)
     }
 
-    fn classify(&self, _code: &str) -> ErrorClass {
-        ErrorClass::Invalid
+    fn classify(&self, code: &str) -> ErrorClass {
+        if let Some(class) = ErrorClass::of_common(code) {
+            return class;
+        }
+        match code {
+            "DBParameterGroupNotFound" | "DBParameterGroupNotFoundFault" => ErrorClass::NotFound,
+            "DBParameterGroupAlreadyExists" | "DBParameterGroupAlreadyExistsFault" => {
+                ErrorClass::AlreadyExists
+            }
+            "InvalidDBParameterGroupState" => ErrorClass::NotReady,
+            _ => ErrorClass::Invalid,
+        }
     }
 }

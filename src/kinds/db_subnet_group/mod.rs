@@ -1,17 +1,36 @@
 //! RDS DB subnet groups.
+//!
+//! [`spec`] makes the resource that a network asks for, `calls` are the calls as data.
+
+mod calls;
+pub mod spec;
+
+use std::collections::BTreeMap;
 
 pub(crate) mod sdk;
 
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule};
+use crate::model::{
+    Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_subnet_group");
 
 /// The kind.
 pub const KIND: DbSubnetGroup = DbSubnetGroup;
+
+/// The field rules. Source: the API reference of `DBSubnetGroup` and `ModifyDBSubnetGroup`; that a
+/// group cannot move to another VPC is AWS's answer to the attempt.
+const RULES: &[Rule] = &[
+    Rule::new("vpcId", "VpcId", "VpcId").immutable("SubnetGroupVpcImmutable"),
+    Rule::new("subnetIds", "Subnets", "SubnetIds")
+        .compare(Compare::SetOf("SubnetIdentifier"))
+        .with("vpcId"),
+    Rule::new("tags", "TagList", "Tags").compare(Compare::Tags),
+];
 
 /// States the facts of the kind.
 #[derive(Debug, Clone, Copy)]
@@ -27,38 +46,78 @@ impl Kind for DbSubnetGroup {
     }
 
     fn lists(&self) -> &'static [List] {
-        &[]
+        &[List {
+            operation: "DescribeDBSubnetGroups",
+            answer: "DBSubnetGroups",
+            page_size: ("MaxRecords", 100),
+            marker: ("Marker", "Marker"),
+        }]
     }
 
-    fn assemble(&self, _lists: Lists) -> Vec<(String, Map<String, Value>)> {
-        Vec::new()
+    /// Names each group as AWS keeps it, in lower case.
+    fn assemble(&self, mut lists: Lists) -> Vec<(String, Map<String, Value>)> {
+        lists
+            .remove("DBSubnetGroups")
+            .into_iter()
+            .flatten()
+            .filter_map(|item| match item {
+                Value::Object(members) => {
+                    let name = members.get("DBSubnetGroupName")?.as_str()?.to_ascii_lowercase();
+                    Some((name, members))
+                }
+                _ => None,
+            })
+            .collect()
     }
 
-    fn confirm(&self, _name: &str) -> Option<Call> {
-        None
+    fn confirm(&self, name: &str) -> Option<Call> {
+        Some(Call::new("rds", "DescribeDBSubnetGroups").with("DBSubnetGroupName", name))
+    }
+
+    fn read_tags(&self, actual: &Observed) -> Option<Call> {
+        let arn = actual.text("DBSubnetGroupArn")?;
+        Some(Call::new("rds", "ListTagsForResource").with("ResourceName", arn))
     }
 
     fn rules(&self) -> &'static [Rule] {
-        &[]
+        RULES
     }
 
+    /// A subnet group has a status, and none in which it could not be changed.
     fn readiness(&self, _actual: &Observed) -> Readiness {
         Readiness::Ready
     }
 
-    fn create(&self, _desired: &Bound) -> Vec<Call> {
-        Vec::new()
+    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
+        [("name", "DBSubnetGroupName"), ("arn", "DBSubnetGroupArn"), ("vpcId", "VpcId")]
+            .into_iter()
+            .filter_map(|(name, member)| Some((name.to_owned(), actual.member(member)?.clone())))
+            .collect()
     }
 
-    fn update(&self, _desired: &Bound, _actual: &Observed, _deltas: &[Delta]) -> Vec<Call> {
-        Vec::new()
+    fn create(&self, desired: &Bound) -> Vec<Call> {
+        calls::create(desired)
     }
 
-    fn adopt(&self, _desired: &Bound, _actual: &Observed) -> Vec<Call> {
-        Vec::new()
+    fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
+        calls::update(desired, actual, deltas)
     }
 
-    fn classify(&self, _code: &str) -> ErrorClass {
-        ErrorClass::Invalid
+    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
+        calls::adopt(desired, actual)
+    }
+
+    fn classify(&self, code: &str) -> ErrorClass {
+        if let Some(class) = ErrorClass::of_common(code) {
+            return class;
+        }
+        match code {
+            "DBSubnetGroupNotFoundFault" | "DBSubnetGroupNotFound" => ErrorClass::NotFound,
+            "DBSubnetGroupAlreadyExists" | "DBSubnetGroupAlreadyExistsFault" => {
+                ErrorClass::AlreadyExists
+            }
+            "InvalidDBSubnetGroupStateFault" | "InvalidDBSubnetStateFault" => ErrorClass::NotReady,
+            _ => ErrorClass::Invalid,
+        }
     }
 }

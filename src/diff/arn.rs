@@ -1,0 +1,41 @@
+//! KMS keys, which have four spellings: key id, key ARN, alias, alias ARN.
+
+use serde_json::Value;
+
+use super::judge::Judgement;
+use super::value;
+
+/// Judges a key. An alias and a key id cannot be compared without asking KMS, so that is doubt and
+/// never a difference.
+pub(super) fn judge(want: &Value, have: Option<&Value>) -> Judgement {
+    let (Some(declared), Some(actual)) = (want.as_str(), have.and_then(Value::as_str)) else {
+        return Judgement::of(value::same(want, have), want);
+    };
+    let same = if is_arn(declared) == is_arn(actual) {
+        declared == actual
+    } else {
+        name(declared) == name(actual)
+    };
+    if same {
+        return Judgement::Same;
+    }
+    if is_alias(declared) != is_alias(actual) {
+        let reason = format!("{declared} cannot be compared with {actual}; declare the key's ARN");
+        return Judgement::Unclear { code: "CannotCompare", reason };
+    }
+    Judgement::differs(want)
+}
+
+fn is_arn(text: &str) -> bool {
+    text.starts_with("arn:")
+}
+
+fn is_alias(text: &str) -> bool {
+    name(text).starts_with("alias/")
+}
+
+/// Returns the key id or `alias/NAME`: what follows `:key/` or the account of an ARN.
+fn name(text: &str) -> &str {
+    let tail = if is_arn(text) { text.splitn(6, ':').nth(5).unwrap_or(text) } else { text };
+    tail.strip_prefix("key/").unwrap_or(tail)
+}

@@ -1,0 +1,107 @@
+//! Judges one value against the declared one, in the way that the field's rule names.
+
+use serde_json::Value;
+
+use super::{arn, certificate, set, storage, tags, value, version, window};
+use crate::model::{Bound, Compare, Observed, Rule};
+
+/// Holds both sides, for comparisons that depend on a neighbouring field.
+pub(super) struct Sides<'a> {
+    pub(super) desired: &'a Bound,
+    pub(super) actual: &'a Observed,
+}
+
+/// Says what a comparison found.
+#[derive(Debug, PartialEq)]
+pub(super) enum Judgement {
+    /// As declared.
+    Same,
+    /// Further than declared, in a way that is never taken back.
+    Ahead {
+        fact: String,
+        /// Whether it would be welcome if it were only queued; if not, it is taken back.
+        welcome: bool,
+    },
+    /// Not as declared.
+    Differs {
+        /// What it is, where that is not the whole member.
+        from: Option<Value>,
+        /// What to send.
+        to: Value,
+        why: String,
+    },
+    /// Accepted by AWS and not yet in force.
+    Queued(String),
+    /// Cannot be compared.
+    Unclear { code: &'static str, reason: String },
+    /// Not as declared, and never mended by itself.
+    Refused { code: &'static str, message: String, help: String },
+}
+
+impl Judgement {
+    /// Makes a plain difference: the declared value is what to send.
+    pub(super) fn differs(to: &Value) -> Self {
+        Self::Differs {
+            from: None,
+            to: to.clone(),
+            why: "differs from what is declared".to_owned(),
+        }
+    }
+
+    pub(super) fn of(same: bool, want: &Value) -> Self {
+        if same { Self::Same } else { Self::differs(want) }
+    }
+
+    /// Tells whether the value may stay as it is.
+    pub(super) fn is_fine(&self) -> bool {
+        matches!(self, Self::Same | Self::Ahead { .. })
+    }
+
+    /// Tells whether a queued value may come into force.
+    pub(super) fn is_fine_when_queued(&self) -> bool {
+        matches!(self, Self::Same | Self::Ahead { welcome: true, .. })
+    }
+}
+
+/// Judges a value that is in force.
+pub(super) fn judge(
+    rule: &Rule,
+    want: &Value,
+    have: Option<&Value>,
+    sides: &Sides<'_>,
+) -> Judgement {
+    match rule.compare {
+        Compare::Exact => Judgement::of(value::same(want, have), want),
+        Compare::FoldCase => Judgement::of(value::same_folded(want, have), want),
+        Compare::Window => window::judge(want, have),
+        Compare::Version { engine, allow_major } => {
+            version::judge(want, have, engine, allow_major, sides)
+        }
+        Compare::Storage { ceiling, ceiling_member } => {
+            storage::judge(want, have, storage::has_ceiling(ceiling, ceiling_member, sides))
+        }
+        Compare::Ceiling { size } => storage::ceiling(want, have, sides.actual.member(size)),
+        Compare::Set | Compare::SetWithQueue { .. } => Judgement::of(set::same(want, have), want),
+        Compare::SetOf(name) => Judgement::of(set::same_members(want, have, name), want),
+        Compare::Membership { name, status } => set::membership(want, have, name, status),
+        Compare::Tags => tags::judge(want, sides.actual.tags.as_ref()),
+        Compare::CreationTag(tag) => tags::creation(want, sides.actual.tags.as_ref(), tag),
+        Compare::Presence => value::presence(want, have),
+        Compare::ArnTail => arn::judge(want, have),
+        Compare::Certificate => certificate::judge(want, have),
+        // Parameters are compared one by one elsewhere; what cannot be read is never compared.
+        Compare::Parameters | Compare::WriteOnly => Judgement::Same,
+    }
+}
+
+/// Judges a value that AWS has queued.
+pub(super) fn queued(rule: &Rule, want: &Value, queued: &Value, sides: &Sides<'_>) -> Judgement {
+    match rule.compare {
+        Compare::SetWithQueue { enable, disable } => {
+            let have = sides.actual.member(rule.member);
+            let same = set::same_after(want, have, queued.get(enable), queued.get(disable));
+            Judgement::of(same, want)
+        }
+        _ => judge(rule, want, Some(queued), sides),
+    }
+}

@@ -1,0 +1,66 @@
+//! Storage sizes, which grow by themselves, are rounded up, and never shrink.
+
+use serde_json::Value;
+
+use super::judge::{Judgement, Sides};
+use super::value;
+
+/// Tells whether autoscaling is on, in Git or in AWS.
+pub(super) fn has_ceiling(field: &str, member: &str, sides: &Sides<'_>) -> bool {
+    let set = |value: Option<&Value>| value.is_some_and(|value| !value::is_empty(value));
+    set(sides.desired.declared(field)) || set(sides.actual.member(member))
+}
+
+/// Judges a size in GiB; with autoscaling it is a lower bound.
+pub(super) fn judge(want: &Value, have: Option<&Value>, has_ceiling: bool) -> Judgement {
+    let (Some(declared), Some(actual)) = (want.as_u64(), have.and_then(Value::as_u64)) else {
+        return Judgement::of(value::same(want, have), want);
+    };
+    if actual == declared {
+        Judgement::Same
+    } else if actual < declared {
+        Judgement::differs(want)
+    } else if has_ceiling {
+        Judgement::Ahead {
+            fact: format!("autoscaling has grown the storage to {actual} GiB"),
+            welcome: true,
+        }
+    } else if actual <= rounded_up(declared) {
+        Judgement::Ahead {
+            fact: format!("AWS rounded {declared} GiB up to {actual} GiB, a growth of ten percent"),
+            welcome: true,
+        }
+    } else {
+        Judgement::Refused {
+            code: "StorageShrink",
+            message: format!("the storage has {actual} GiB and cannot shrink to {declared} GiB"),
+            help: format!(
+                "declare {actual}, or move the data to a new database with smaller storage"
+            ),
+        }
+    }
+}
+
+/// The most that AWS may have made of a declared growth: a growth by less than a tenth counts as a
+/// tenth (API reference, `ModifyDBInstance`, `AllocatedStorage`).
+fn rounded_up(declared: u64) -> u64 {
+    let largest_before = declared.saturating_sub(1);
+    largest_before.saturating_mul(11).div_ceil(10)
+}
+
+/// Judges the upper bound of autoscaling. A bound at or under the size means off, and AWS then
+/// answers none.
+pub(super) fn ceiling(want: &Value, have: Option<&Value>, size: Option<&Value>) -> Judgement {
+    let (Some(declared), Some(size)) = (want.as_u64(), size.and_then(Value::as_u64)) else {
+        return Judgement::of(value::same(want, have), want);
+    };
+    let actual = have.and_then(Value::as_u64).unwrap_or(0);
+    let is_off = |bound: u64| bound <= size;
+    if actual == declared || (is_off(actual) && is_off(declared)) {
+        Judgement::Same
+    } else if is_off(declared) {
+        Judgement::differs(&Value::from(size))
+    } else {
+        Judgement::differs(want)
+    }
+}

@@ -1,0 +1,197 @@
+//! What the describe answer of a DB instance and the error codes of its calls mean.
+//!
+//! Source of the states: "Viewing Amazon RDS DB instance status" in the RDS User Guide.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::rules::{LIMITED, RULES};
+use crate::model::kind::Lists;
+use crate::model::{Bound, ErrorClass, Notice, Observed, Readiness};
+
+/// Names each instance by its identifier, which AWS keeps in lower case.
+pub(super) fn assemble(mut lists: Lists) -> Vec<(String, Map<String, Value>)> {
+    let name = |members: &Map<String, Value>| {
+        members.get("DBInstanceIdentifier")?.as_str().map(str::to_ascii_lowercase)
+    };
+    lists
+        .remove("DBInstances")
+        .into_iter()
+        .flatten()
+        .filter_map(|item| match item {
+            Value::Object(members) => Some((name(&members)?, members)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Says whether an instance is settled.
+pub(super) fn readiness(actual: &Observed) -> Readiness {
+    if actual.text("MasterUserSecret.SecretStatus") == Some("creating") {
+        return waiting("SecretCreating", "RDS is making the secret with the master password");
+    }
+    let Some(status) = actual.text("DBInstanceStatus") else {
+        return waiting("StatusUnknown", "AWS answers no status");
+    };
+    match status {
+        "available" => storage_readiness(actual),
+        status if LIMITED.contains(&status) => Readiness::Limited { status: status.to_owned() },
+        "stopped" => Readiness::Waiting { code: "Stopped".to_owned(), reason: stopped(actual) },
+        status => broken(status).unwrap_or_else(|| Readiness::Waiting {
+            code: "Changing".to_owned(),
+            reason: format!("the database is {status}"),
+        }),
+    }
+}
+
+/// The status may already say `available` while the storage is still being worked on.
+fn storage_readiness(actual: &Observed) -> Readiness {
+    let status = match actual.text("StorageOperationStatus") {
+        Some("Optimizing") => "storage-optimization",
+        Some("Initializing") => "storage-initialization",
+        _ => return Readiness::Ready,
+    };
+    Readiness::Limited { status: status.to_owned() }
+}
+
+fn waiting(code: &str, reason: &str) -> Readiness {
+    Readiness::Waiting { code: code.to_owned(), reason: reason.to_owned() }
+}
+
+/// Nobody asked for a start, so none is made.
+fn stopped(actual: &Observed) -> String {
+    match actual.text("AutomaticRestartTime") {
+        Some(time) => format!("the database is stopped; AWS starts it again at {time}"),
+        None => "the database is stopped".to_owned(),
+    }
+}
+
+fn broken(status: &str) -> Option<Readiness> {
+    let (code, reason) = match status {
+        "failed" => ("Failed", "the database has failed; restore it from a backup"),
+        "incompatible-network" => {
+            ("IncompatibleNetwork", "RDS cannot work with the VPC; free addresses in its subnets")
+        }
+        "incompatible-option-group" => {
+            ("IncompatibleOptionGroup", "RDS cannot apply the option group")
+        }
+        "incompatible-parameters" => (
+            "IncompatibleParameters",
+            "the database cannot start with its parameters; correct them and reboot it",
+        ),
+        "incompatible-restore" => ("IncompatibleRestore", "RDS cannot restore the snapshot"),
+        "incompatible-create" => ("IncompatibleCreate", "RDS cannot make the database"),
+        "inaccessible-encryption-credentials"
+        | "inaccessible-encryption-credentials-recoverable" => (
+            "InaccessibleEncryptionCredentials",
+            "RDS cannot use the KMS key; enable it and its grant for RDS",
+        ),
+        "insufficient-capacity" => {
+            ("InsufficientCapacity", "AWS has no capacity of this class in the zone")
+        }
+        "restore-error" => ("RestoreError", "the restore failed"),
+        _ => return None,
+    };
+    Some(Readiness::Broken { code: code.to_owned(), reason: reason.to_owned() })
+}
+
+/// Lists what a reader should know of an instance.
+pub(super) fn notices(desired: &Bound, actual: &Observed) -> Vec<Notice> {
+    let mut found = Vec::new();
+    if reboot_required(actual) {
+        let message = "the parameter group has changes that come into force with a reboot; \
+                       Levelset does not reboot";
+        found.push(notice("parameterGroup", "RebootRequired", message.to_owned()));
+    }
+    if actual.text("MasterUserSecret.SecretStatus") == Some("impaired") {
+        let message = "RDS cannot use or rotate the secret with the master password";
+        found.push(notice("manageMasterPassword", "SecretImpaired", message.to_owned()));
+    }
+    found.extend(undeclared_queue(desired, actual));
+    found
+}
+
+fn notice(field: &str, code: &str, message: String) -> Notice {
+    Notice { field: field.to_owned(), code: code.to_owned(), message }
+}
+
+/// The name of a group is in force at once; its parameters only after a reboot.
+fn reboot_required(actual: &Observed) -> bool {
+    let groups = actual.member("DBParameterGroups").and_then(Value::as_array);
+    groups.into_iter().flatten().any(|group| {
+        group.get("ParameterApplyStatus").and_then(Value::as_str) == Some("pending-reboot")
+    })
+}
+
+/// What somebody queued for fields that Git does not declare is left alone, and told.
+fn undeclared_queue<'a>(
+    desired: &'a Bound,
+    actual: &'a Observed,
+) -> impl Iterator<Item = Notice> + 'a {
+    let declared = |member: &str| {
+        RULES
+            .iter()
+            .any(|rule| rule.pending == Some(member) && desired.declared(rule.field).is_some())
+    };
+    queue(actual).filter(move |member| !declared(member)).map(|member| {
+        let message = format!(
+            "{member} changes in the next maintenance window, as somebody asked; Git does not \
+             declare it"
+        );
+        notice("", "UndeclaredChangeQueued", message)
+    })
+}
+
+/// Lists the members that AWS will change in the next maintenance window.
+///
+/// Log exports are listed there too, while AWS is changing them, and wait for no window.
+pub(super) fn queue(actual: &Observed) -> impl Iterator<Item = &str> {
+    let pending = actual.member("PendingModifiedValues").and_then(Value::as_object);
+    pending
+        .into_iter()
+        .flatten()
+        .filter(|(member, value)| !value.is_null() && *member != "PendingCloudwatchLogsExports")
+        .map(|(member, _)| member.as_str())
+}
+
+/// Lists what others may refer to.
+pub(super) fn outputs(actual: &Observed) -> BTreeMap<String, Value> {
+    [
+        ("identifier", "DBInstanceIdentifier"),
+        ("arn", "DBInstanceArn"),
+        ("endpoint", "Endpoint.Address"),
+        ("port", "Endpoint.Port"),
+        ("databaseName", "DBName"),
+        ("masterUsername", "MasterUsername"),
+        ("masterSecretArn", "MasterUserSecret.SecretArn"),
+    ]
+    .into_iter()
+    .filter_map(|(name, member)| Some((name.to_owned(), actual.member(member)?.clone())))
+    .collect()
+}
+
+/// Says what an error code means.
+///
+/// `InvalidParameterCombination` is the answer both to a change that is none and to one that can
+/// never be: either way the same request must not be sent again.
+pub(super) fn classify(code: &str) -> ErrorClass {
+    if let Some(class) = ErrorClass::of_common(code) {
+        return class;
+    }
+    match code {
+        "DBInstanceNotFound" | "DBInstanceNotFoundFault" => ErrorClass::NotFound,
+        "DBInstanceAlreadyExists" | "DBInstanceAlreadyExistsFault" => ErrorClass::AlreadyExists,
+        "InvalidDBInstanceState"
+        | "InvalidDBInstanceStateFault"
+        | "DBInstanceNotReady"
+        | "InvalidDBClusterStateFault"
+        | "InvalidDBSecurityGroupState"
+        | "InvalidDBParameterGroupState"
+        | "InvalidDBSnapshotState"
+        | "DBUpgradeDependencyFailure"
+        | "InsufficientDBInstanceCapacity"
+        | "ProvisionedIopsNotAvailableInAZFault" => ErrorClass::NotReady,
+        _ => ErrorClass::Invalid,
+    }
+}

@@ -1,0 +1,47 @@
+//! The calls that make, change and take over a DB subnet group, as data.
+
+use serde_json::{Map, Value};
+
+use crate::model::desired::tag_list;
+use crate::model::{Bound, Call, Delta, Observed};
+
+/// Returns the call that makes the group.
+pub(super) fn create(desired: &Bound) -> Vec<Call> {
+    let subnets = desired.declared("subnetIds").cloned().unwrap_or_default();
+    vec![
+        Call::new("rds", "CreateDBSubnetGroup")
+            .with("DBSubnetGroupName", desired.id.name.as_ref())
+            .with("DBSubnetGroupDescription", format!("Subnets of {}", desired.owner))
+            .with("SubnetIds", subnets)
+            .with("Tags", tag_list(&desired.tags_at_creation())),
+    ]
+}
+
+/// Returns the calls that mend exactly these differences.
+pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
+    deltas
+        .iter()
+        .map(|delta| match delta.field.as_str() {
+            "tags" => add_tags(desired, actual, &tags_of(delta)),
+            _ => Call::new("rds", "ModifyDBSubnetGroup")
+                .with("DBSubnetGroupName", desired.id.name.as_ref())
+                .with(&delta.parameter, delta.to.clone()),
+        })
+        .collect()
+}
+
+/// Returns the call that sets the ownership tag.
+pub(super) fn adopt(desired: &Bound, actual: &Observed) -> Vec<Call> {
+    vec![add_tags(desired, actual, &desired.ownership())]
+}
+
+fn add_tags(desired: &Bound, actual: &Observed, tags: &Map<String, Value>) -> Call {
+    let arn = actual.text("DBSubnetGroupArn").map(str::to_owned);
+    let arn = arn.unwrap_or_else(|| desired.id.arn("rds", "subgrp"));
+    Call::new("rds", "AddTagsToResource").with("ResourceName", arn).with("Tags", tag_list(tags))
+}
+
+/// Returns the tags that a difference sets.
+fn tags_of(delta: &Delta) -> Map<String, Value> {
+    delta.to.as_object().cloned().unwrap_or_default()
+}

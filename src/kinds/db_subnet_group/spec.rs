@@ -1,0 +1,53 @@
+//! The resource that a network asks for: the subnets in which its databases may live.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::model::{Input, Resource, ResourceId, Scope};
+
+/// Makes the resource of a subnet group in an existing VPC.
+///
+/// Only subnets with all of `subnet_tags` are taken; with no tags, every subnet of the VPC is.
+pub fn resource(
+    scope: &Scope,
+    name: &str,
+    owner: &str,
+    vpc: &ResourceId,
+    subnet_tags: &BTreeMap<String, String>,
+    tags: Option<&BTreeMap<String, String>>,
+) -> Resource {
+    let output = |member: &str| Input::Output { of: vpc.clone(), member: member.to_owned() };
+    let subnets = if subnet_tags.is_empty() {
+        output("SubnetIds")
+    } else {
+        Input::Select {
+            of: vpc.clone(),
+            list: "Subnets".to_owned(),
+            tags: subnet_tags.clone(),
+            member: "SubnetId".to_owned(),
+        }
+    };
+    let mut fields = BTreeMap::from([
+        (Cow::Borrowed("vpcId"), output("VpcId")),
+        (Cow::Borrowed("subnetIds"), subnets),
+    ]);
+    if let Some(tags) = tags {
+        fields.insert(Cow::Borrowed("tags"), Input::Known(json!(tags)));
+    }
+    Resource {
+        id: ResourceId {
+            kind: super::NAME,
+            scope: scope.clone(),
+            name: name.to_ascii_lowercase().into(),
+        },
+        section: Cow::Borrowed("network"),
+        fields,
+        initial: BTreeMap::new(),
+        owner: owner.to_owned(),
+        adopt: false,
+        notices: Vec::new(),
+        refusals: Vec::new(),
+    }
+}
