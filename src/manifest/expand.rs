@@ -11,13 +11,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
-use crate::kinds::db_instance::NAME as DB_INSTANCE;
-use crate::kinds::db_instance::spec::Database;
-use crate::kinds::db_parameter_group::NAME as DB_PARAMETER_GROUP;
+use crate::kinds::db_instance::spec::{Database, Placement};
 use crate::kinds::db_subnet_group::NAME as DB_SUBNET_GROUP;
 use crate::kinds::vpc::NAME as VPC;
+use crate::kinds::{db_instance, db_parameter_group, db_subnet_group};
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
 use crate::manifest::{Object, Spec};
@@ -70,22 +67,29 @@ fn workspace(
 ) -> Vec<Resource> {
     let Some(database) = &spec.resources.database else { return Vec::new() };
     let mut resources = Vec::new();
-    let mut instance = instance(object, database, place);
-    if let Some(network) = &spec.resources.network {
-        let name = &network.vpc_ref;
-        if !is_network(name) {
-            resources.extend(vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place));
-        }
-        let group = Input::Output { of: place.group(name), member: "DBSubnetGroupName".to_owned() };
-        instance.fields.insert("subnetGroup".into(), group);
+    let owner = place.owner(object.key.kind, &object.key.name);
+    let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
+    if let Some(name) = network.filter(|name| !is_network(name)) {
+        resources.extend(vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place));
     }
-    if let Some(parameters) = &database.parameters {
-        let group = parameter_group(object, parameters, place);
-        let of = group.id.clone();
-        let name = Input::Output { of, member: "DBParameterGroupName".to_owned() };
-        instance.fields.insert("parameterGroup".into(), name);
-        resources.push(group);
-    }
+    let group = parameter_group(object, database, &owner, place);
+    let placement = Placement {
+        scope: &place.scope,
+        name: &object.key.name,
+        owner: &owner,
+        production: place.production,
+        subnet_group: network.map(|name| Input::Output {
+            of: place.group(name),
+            member: "DBSubnetGroupName".to_owned(),
+        }),
+        parameter_group: group.as_ref().map(|group| Input::Output {
+            of: group.id.clone(),
+            member: "DBParameterGroupName".to_owned(),
+        }),
+    };
+    let mut instance = db_instance::spec::resource(database, &placement);
+    instance.adopt |= object.adopts();
+    resources.extend(group);
     resources.push(instance);
     resources
 }
@@ -105,52 +109,30 @@ fn vpc_and_group(
     place: &Place,
 ) -> [Resource; 2] {
     let owner = place.owner(ObjectKind::Network, network);
-    let vpc = blank(place.id(VPC, vpc_name), "network", owner.clone());
-    let of = vpc.id.clone();
-    let subnets = match tags.is_empty() {
-        true => Input::Output { of, member: "SubnetIds".to_owned() },
-        false => Input::Select {
-            of,
-            list: "Subnets".to_owned(),
-            tags: tags.clone(),
-            member: "SubnetId".to_owned(),
-        },
-    };
-    let mut group = blank(place.group(network), "network", owner);
-    group.fields.insert("subnetIds".into(), subnets);
+    let vpc = blank(place.id(VPC, vpc_name), "network", owner);
+    let name = place.group(network).name;
+    let mut group =
+        db_subnet_group::spec::resource(&place.scope, &name, &vpc.owner, &vpc.id, tags, None);
     group.adopt = adopt;
     [vpc, group]
 }
 
-fn instance(object: &Object, database: &Database, place: &Place) -> Resource {
-    let id = place.id(DB_INSTANCE, &object.key.name);
-    let mut instance = blank(id, "database", owner(object, place));
-    instance.adopt = object.adopts();
-    for (field, value) in [
-        ("engine", &database.engine),
-        ("version", &database.version),
-        ("sizeClass", &database.size_class),
-    ] {
-        instance.fields.insert(field.into(), Input::Known(Value::from(value.as_str())));
-    }
-    instance
-}
-
+/// Returns the parameter group of the database's own, if it declares parameters.
 fn parameter_group(
     object: &Object,
-    parameters: &BTreeMap<String, String>,
+    database: &Database,
+    owner: &str,
     place: &Place,
-) -> Resource {
-    let name = format!("{}-{}", place.agent, object.key.name).to_lowercase();
-    let id = place.id(DB_PARAMETER_GROUP, &name);
-    let mut group = blank(id, "database", owner(object, place));
-    group.adopt = object.adopts();
-    group.fields.insert("parameters".into(), Input::Known(json!(parameters)));
-    group
-}
-
-fn owner(object: &Object, place: &Place) -> String {
-    place.owner(object.key.kind, &object.key.name)
+) -> Option<Resource> {
+    let parameters = database.parameter_fields()?;
+    let family = database.family()?;
+    let base = format!("{}-{}", place.agent, object.key.name);
+    let name = db_parameter_group::spec::group_name(&base, &family);
+    let tags = database.tags.as_ref();
+    let mut group =
+        db_parameter_group::spec::resource(&place.scope, &name, owner, &family, parameters, tags);
+    group.adopt = database.adopt || object.adopts();
+    Some(group)
 }
 
 fn blank(id: ResourceId, section: &'static str, owner: String) -> Resource {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy;
-use crate::kinds::db_instance::spec::Database;
+use crate::kinds::db_instance::spec::{Database, check};
 use crate::model::{Finding, Policy};
 
 /// Declares one environment of one team.
@@ -65,6 +65,7 @@ impl Resources {
     pub(super) fn check(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         found.extend(self.network.as_ref().and_then(NetworkSection::check));
+        found.extend(self.database.iter().flat_map(check_database));
         if self.database.is_some() && self.network.is_none() {
             let message = "the database has no network: AWS places it in the account's default VPC";
             found.push(
@@ -74,6 +75,14 @@ impl Resources {
         }
         found
     }
+}
+
+/// Returns what is wrong with the section, with pointers from the manifest's root.
+fn check_database(database: &Database) -> impl Iterator<Item = Finding> {
+    check(database).into_iter().map(|finding| Finding {
+        pointer: format!("/spec/resources/database{}", finding.pointer),
+        ..finding
+    })
 }
 
 impl NetworkSection {
