@@ -1,1 +1,107 @@
 //! The real SDK over HTTP against third-party AWS emulators.
+//!
+//! What they prove is the wire: serialisation, signatures, answers, error codes, lost answers. They
+//! have no behaviour over time, and each is wrong in places; where a test finds one wrong, it says
+//! so and looks at the other.
+
+mod accounts;
+mod faults;
+mod life;
+
+use std::sync::Arc;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use jiff::Timestamp;
+use levelset::aws::{Account, Accounts, Aws, Endpoints, Timeouts};
+use levelset::model::{AccountId, Call, CallError, Clock, Cloud, KindName, Region, Scope, Target};
+use serde_json::{Value, json};
+use url::Url;
+
+/// The account to which moto counts every access key that it does not know.
+const MOTO_ACCOUNT: &str = "123456789012";
+
+/// Tells the time by the machine's clock: signatures are judged by it.
+struct WallClock;
+
+impl Clock for WallClock {
+    #[expect(clippy::disallowed_methods, reason = "the emulators go by the machine's clock")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// Describes an account at an emulator, with base credentials of this access key.
+fn account_at(url: &Url, account: &str, region: &str, access_key: &str) -> Account {
+    let scope = Scope { account: AccountId::new(account), region: Region::new(region) };
+    let credentials = Credentials::new(access_key, "secret", None, None, "test");
+    Account {
+        endpoints: Endpoints::all(url.clone()),
+        credentials: Some(SharedCredentialsProvider::new(credentials)),
+        ..Account::new(scope)
+    }
+}
+
+fn aws(account: Account, timeouts: Timeouts) -> Aws {
+    Aws::new(Accounts { accounts: vec![account], timeouts }, Arc::new(WallClock))
+}
+
+/// Sends calls to one scope.
+struct Here<C = Aws> {
+    cloud: C,
+    scope: Scope,
+}
+
+impl Here {
+    /// Goes to moto's own account in one region.
+    fn moto(url: &Url, region: &str) -> Self {
+        let account = account_at(url, MOTO_ACCOUNT, region, "test");
+        Self { scope: account.scope.clone(), cloud: aws(account, Timeouts::default()) }
+    }
+}
+
+impl<C: Cloud> Here<C> {
+    async fn call(&self, call: Call) -> Result<Value, CallError> {
+        self.cloud.call(&target(&self.scope, &call), &call).await
+    }
+
+    /// Sends a call that has to succeed.
+    async fn ask(&self, call: Call) -> Value {
+        self.call(call).await.unwrap()
+    }
+
+    /// Sends a call that has to fail.
+    async fn refused(&self, call: Call) -> CallError {
+        self.call(call).await.unwrap_err()
+    }
+}
+
+/// Finds the kind that a call belongs to.
+fn target(scope: &Scope, call: &Call) -> Target {
+    let kind = match (&*call.service, &*call.operation) {
+        ("ec2", _) => "vpc",
+        (_, name) if name.contains("SubnetGroup") => "db_subnet_group",
+        (_, name) if name.contains("DBParameter") => "db_parameter_group",
+        _ => "db_instance",
+    };
+    Target { scope: scope.clone(), kind: KindName::new(kind) }
+}
+
+fn rds(operation: &'static str) -> Call {
+    Call::new("rds", operation)
+}
+
+fn describe(name: &str) -> Call {
+    rds("DescribeDBInstances").with("DBInstanceIdentifier", name)
+}
+
+fn create(name: &str) -> Call {
+    rds("CreateDBInstance")
+        .with("DBInstanceIdentifier", name)
+        .with("DBInstanceClass", "db.t4g.micro")
+        .with("Engine", "postgres")
+        .with("AllocatedStorage", 20)
+        .with("MasterUsername", "root1")
+        .with("ManageMasterUserPassword", true)
+        .with("Tags", json!([{"Key": "levelset:owner", "Value": "test/Workspace/a"}]))
+}

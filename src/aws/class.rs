@@ -35,6 +35,7 @@ fn refusal(
     match (code, status) {
         (Some(code), _) if is_throttling(code) => ErrorClass::Throttled,
         (None, 429) => ErrorClass::Throttled,
+        (None, 401 | 403) => ErrorClass::Denied,
         // A server's fault says nothing about what was done before it: `InternalFailure` is
         // documented as "an unknown error, exception or failure".
         (_, 500..) => unanswered,
@@ -118,7 +119,8 @@ mod tests {
             (refused(500, Some("InternalFailure")), Transient, Ambiguous),
             (refused(503, Some("ServiceUnavailable")), Transient, Ambiguous),
             (refused(504, None), Transient, Ambiguous),
-            (refused(403, None), Transient, Ambiguous),
+            (refused(403, None), Denied, Denied),
+            (refused(413, None), Transient, Ambiguous),
             (refused(403, Some("AccessDenied")), Denied, Denied),
             (refused(403, Some("SignatureDoesNotMatch")), Denied, Denied),
             (refused(400, Some("RequestExpired")), Transient, Transient),

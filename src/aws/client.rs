@@ -17,7 +17,7 @@ use super::credentials::{self, Wallet};
 use super::ec2::Ec2;
 use super::{Account, Accounts, Timeouts};
 use crate::kinds;
-use crate::kinds::sdk::{Clients, Failure};
+use crate::kinds::sdk::{Clients, Failure, WholeAnswers};
 use crate::model::cloud::CallFuture;
 use crate::model::{Call, CallError, Clock, Cloud, ErrorClass, Kind, Scope, Target};
 
@@ -122,12 +122,12 @@ impl Session {
             .credentials_provider(SharedCredentialsProvider::new(wallet.clone()))
             .build();
         let ec2 = Ec2::new(account, &config, timeouts, wallet.clone(), clock).await?;
+        let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
+            .interceptor(WholeAnswers)
+            .build();
         Ok(Self {
             sts: aws_sdk_sts::Client::new(&for_service(&config, account, "sts")),
-            clients: Clients {
-                rds: aws_sdk_rds::Client::new(&for_service(&config, account, "rds")),
-                ec2: Box::new(ec2),
-            },
+            clients: Clients { rds: aws_sdk_rds::Client::from_conf(rds), ec2: Box::new(ec2) },
             wallet,
         })
     }

@@ -94,11 +94,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::aws::testing::{Answering, failure, read, target, write};
+    use crate::aws::testing::{Answering, Sent, failure, read, target, write};
 
     const MINE: &str = "111111111111";
 
-    fn names(sent: &Mutex<Vec<(tokio::time::Instant, String)>>) -> Vec<String> {
+    fn names(sent: &Mutex<Sent>) -> Vec<String> {
         sent.lock().unwrap().iter().map(|(_, call)| call.clone()).collect()
     }
 

@@ -11,18 +11,21 @@ use crate::model::{
     AccountId, Call, CallError, Cloud, ErrorClass, KindName, Region, Scope, Target,
 };
 
+/// When each call left, and its name.
+pub(crate) type Sent = Vec<(Instant, String)>;
+
 /// Answers calls with a function of the call.
 pub(crate) struct Answering<F> {
     answer: F,
     latency: Duration,
-    sent: Arc<Mutex<Vec<(Instant, String)>>>,
+    sent: Arc<Mutex<Sent>>,
 }
 
 impl<F> Answering<F>
 where
     F: Fn(&Call) -> Result<Value, CallError> + Send + Sync,
 {
-    pub(crate) fn with(answer: F) -> (Self, Arc<Mutex<Vec<(Instant, String)>>>) {
+    pub(crate) fn with(answer: F) -> (Self, Arc<Mutex<Sent>>) {
         let sent = Arc::default();
         (Self { answer, latency: Duration::ZERO, sent: Arc::clone(&sent) }, sent)
     }

@@ -1,3 +1,4 @@
 //! What several tests need: servers on loopback, repositories, agents.
 
+pub(crate) mod emulators;
 pub(crate) mod git;

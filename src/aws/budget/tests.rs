@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::{advance, sleep, timeout};
 
 use super::*;
-use crate::aws::testing::{Answering, accept, failure, read, target, write};
+use crate::aws::testing::{Answering, Sent, accept, failure, read, target, write};
 
 const BUDGET: Budget = Budget { burst: 10, per_second: 2.0, write_reserve: 4 };
 
@@ -19,11 +19,11 @@ fn budgets(longest_wait: u64) -> Budgets {
 }
 
 /// Returns how many milliseconds after `start` each call left.
-fn times(sent: &Mutex<Vec<(Instant, String)>>, start: Instant) -> Vec<u128> {
+fn times(sent: &Mutex<Sent>, start: Instant) -> Vec<u128> {
     sent.lock().unwrap().iter().map(|(at, _)| (*at - start).as_millis()).collect()
 }
 
-fn names(sent: &Mutex<Vec<(Instant, String)>>) -> Vec<String> {
+fn names(sent: &Mutex<Sent>) -> Vec<String> {
     sent.lock().unwrap().iter().map(|(_, call)| call.clone()).collect()
 }
 

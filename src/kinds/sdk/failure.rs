@@ -86,6 +86,10 @@ where
             SdkError::DispatchFailure(dispatch) if dispatch.is_timeout() => {
                 Self::Lost { code: "Timeout", reason }
             }
+            // The SDK says so of a success that holds no answer of AWS.
+            SdkError::ServiceError(service) if service.raw().status().is_success() => {
+                Self::Lost { code: "UnreadableAnswer", reason }
+            }
             SdkError::ServiceError(service) => Self::Refused {
                 status: service.raw().status().as_u16(),
                 code: service.err().code().map(str::to_owned),

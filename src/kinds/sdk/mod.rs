@@ -21,11 +21,13 @@ mod failure;
 mod parameter;
 pub(crate) mod query;
 pub(crate) mod rds;
+mod whole;
 pub(crate) mod xml;
 
 pub(crate) use answer::{Answer, enumerations, masked, members, put};
 pub(crate) use failure::{Failure, chain};
 pub(crate) use parameter::{Misfit, Parameter, Request, expected, fill, parameters, read};
+pub(crate) use whole::WholeAnswers;
 
 /// Lends the clients of one account and region to a kind.
 pub(crate) struct Clients {

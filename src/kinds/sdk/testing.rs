@@ -127,6 +127,7 @@ impl Wire {
             .region(Region::new("eu-west-1"))
             .credentials_provider(Credentials::new("key", "secret", None, None, "test"))
             .http_client(SharedHttpClient::new(self.clone()))
+            .interceptor(super::WholeAnswers)
             .build();
         Clients { rds: aws_sdk_rds::Client::from_conf(config), ec2: Box::new(self.clone()) }
     }
