@@ -6,4 +6,11 @@
 //! memory between two passes. A trigger carries no content. Every pass ends with a next one, or
 //! with a condition that says why there is none.
 
+pub mod engine;
+mod gate;
 pub mod next;
+pub mod pass;
+pub mod sight;
+pub mod triggers;
+pub mod work_queue;
+pub mod worker;

@@ -13,14 +13,15 @@ use super::next::{Next, next, nothing_follows};
 use super::sight::{Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
+use crate::manifest::expand::expand;
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
 use crate::model::{Generation, Key, ObjectStatus, Plan, ResourceId};
 use crate::plan::{Request, plan, remember};
-use crate::status::build::{Found, build, events};
+use crate::status::build::{Found, build};
 use crate::status::metrics::PassResult;
-use crate::status::{Record, StoreError};
+use crate::status::{Record, StoreError, events};
 
 /// Reports a pass to whoever drives it.
 #[must_use]
@@ -68,8 +69,8 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
             record_pass(engine, history, found, memory, None).await
         }
         Ok(place) => {
-            let is_network = |name: &str| snapshot.is_network(name);
-            let sightings = look(&engine.observer, &entry.object, &place, &is_network).await;
+            let resources = expand(&entry.object, &place, &|name| snapshot.is_network(name));
+            let sightings = look(&engine.observer, resources, entry.object.policy()).await;
             act(engine, entry, history, found, &sightings).await
         }
     }
@@ -235,8 +236,8 @@ pub async fn preview(
 ) -> Result<Plan, String> {
     let place = engine.place(&entry.object)?;
     let snapshot = engine.desired.snapshot();
-    let is_network = |name: &str| snapshot.is_network(name);
-    let sightings = look(&engine.observer, &entry.object, &place, &is_network).await;
+    let resources = expand(&entry.object, &place, &|name| snapshot.is_network(name));
+    let sightings = look(&engine.observer, resources, entry.object.policy()).await;
     let key = &entry.object.key;
     let history = History::of(key, entry.generation, &entry.object.digest, record);
     Ok(plan(&Request {

@@ -1,4 +1,4 @@
-//! Looks at one object: expand, observe, bind, diff. It changes nothing.
+//! Looks at what an object asks for: observe, bind, diff. It changes nothing.
 //!
 //! The read half of a pass; a plan that is only shown ends here.
 
@@ -9,8 +9,6 @@ use serde_json::Value;
 
 use crate::diff::diff;
 use crate::kinds;
-use crate::manifest::Object;
-use crate::manifest::expand::{Place, expand};
 use crate::model::{
     Bound, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource, ResourceId,
 };
@@ -49,13 +47,7 @@ impl Sighting {
 }
 
 /// Looks at every resource of an object, in the order of their dependencies.
-pub async fn look(
-    observer: &Observer,
-    object: &Object,
-    place: &Place,
-    is_network: &dyn Fn(&str) -> bool,
-) -> Vec<Sighting> {
-    let resources = expand(object, place, is_network);
+pub async fn look(observer: &Observer, resources: Vec<Resource>, policy: &Policy) -> Vec<Sighting> {
     let mut seen = Seen::default();
     let mut sightings = Vec::with_capacity(resources.len());
     for resource in resources {
@@ -64,7 +56,7 @@ pub async fn look(
             seen.visit(observer, reference).await;
         }
         seen.visit(observer, &resource.id).await;
-        let state = state(observer, kind, &resource, &seen, object.policy()).await;
+        let state = state(observer, kind, &resource, &seen, policy).await;
         sightings.push(Sighting { kind, resource, state });
     }
     sightings

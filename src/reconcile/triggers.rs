@@ -11,21 +11,21 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::engine::Engine;
 use super::work_queue::WorkQueue;
 use crate::desired::{Cache, Change, Changes, Known};
 use crate::model::tree::{ChangeSet, SourceHealth};
-use crate::model::{Clock, Key};
+use crate::model::{Generation, Key};
 use crate::queue::Lane;
 use crate::status::metrics::Metrics;
-use crate::status::{Record, Store, StoreError};
+use crate::status::{Declared, Record, StoreError};
 
 /// Feeds the queue from the source.
 pub struct Triggers {
     cache: Cache,
+    engine: Arc<Engine>,
     queue: Arc<WorkQueue>,
-    store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
-    clock: Arc<dyn Clock>,
     /// What the store remembered at the start, of objects that have not been seen since.
     remembered: BTreeMap<Key, Remembered>,
 }
@@ -43,23 +43,24 @@ impl Triggers {
     /// When the store cannot be read.
     pub async fn restore(
         mut cache: Cache,
+        engine: Arc<Engine>,
         queue: Arc<WorkQueue>,
-        store: Arc<dyn Store>,
         metrics: Arc<Metrics>,
-        clock: Arc<dyn Clock>,
     ) -> Result<Self, StoreError> {
-        let records = store.all().await?;
+        let records = engine.store.all().await?;
         cache.restore(records.iter().map(known));
         let mut remembered = BTreeMap::new();
         for record in records {
-            metrics.object(None, Some(&record.status));
+            if record.status.observed_generation != Generation::default() {
+                metrics.object(None, Some(&record.status));
+            }
             if let Some(not_before) = record.memory.not_before {
                 queue.hold(record.key.clone(), not_before);
             }
             let due = record.status.next_run_time;
             remembered.insert(record.key, Remembered { digest: record.digest, due });
         }
-        Ok(Self { cache, queue, store, metrics, clock, remembered })
+        Ok(Self { cache, engine, queue, metrics, remembered })
     }
 
     /// Runs until `stop` is set or the source ends.
@@ -106,7 +107,7 @@ impl Triggers {
             "commit read"
         );
         self.persist(&changes).await;
-        let now = self.clock.now();
+        let now = self.engine.clock.now();
         for (key, change) in changes.keys {
             let (lane, at) = self.urgency(&key, change, now);
             self.metrics.queue_added();
@@ -121,9 +122,9 @@ impl Triggers {
             return;
         }
         let declared: Vec<Declared> = changes.persist.iter().map(declared).collect();
-        let written = match self.fence.check(STORE_LIMIT) {
-            Ok(token) => self.store.declare(&declared, token).await,
-            Err(lost) => Err(StoreError::Withheld(lost.to_string())),
+        let written = match self.engine.token() {
+            Ok(token) => self.engine.store.declare(&declared, token).await,
+            Err(error) => Err(error),
         };
         if let Err(error) = written {
             tracing::error!(%error, "new generations could not be recorded");

@@ -16,7 +16,7 @@ use super::pass::{Passed, pass};
 use super::work_queue::WorkQueue;
 use crate::model::Key;
 use crate::queue::{Lane, Taken, backoff};
-use crate::status::metrics::{Metrics, PassResult};
+use crate::status::metrics::Metrics;
 
 /// The wait after a pass that left no record: the store is in trouble, or the pass is.
 const UNRECORDED: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
@@ -80,7 +80,7 @@ impl Worker {
     }
 
     /// Comes back after a while; nothing about the pass is known.
-    fn unrecorded(&self, key: &Key, error: &dyn std::error::Error, now: Timestamp) {
+    fn unrecorded(&self, key: &Key, error: &(dyn std::error::Error + 'static), now: Timestamp) {
         tracing::error!(object = %key, error, "the pass left no record; it is made again");
         self.metrics.reconcile_error();
         let (shortest, longest) = UNRECORDED;
