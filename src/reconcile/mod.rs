@@ -14,3 +14,6 @@ pub mod sight;
 pub mod triggers;
 pub mod work_queue;
 pub mod worker;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,367 @@
+//! The pass on the sandbox, in virtual time: real kinds, a real differ, a store in memory.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{Engine, Environment, Jitter};
+use super::next::Pace;
+use super::pass::{Passed, pass};
+use crate::desired::{Cache, Guard};
+use crate::model::status::Condition;
+use crate::model::tree::Content;
+use crate::model::{
+    AccountId, Call, ChangeSet, Clock, Entry, Fence, Key, Lost, ObjectStatus, Region, Revision,
+    Scope, Shard, Token,
+};
+use crate::observe::Observer;
+use crate::sandbox::faults::{Effect, Rule};
+use crate::sandbox::{Sandbox, Settings};
+use crate::status::Store;
+use crate::status::memory::InMemory;
+
+/// The manifest of the design, word for word.
+const MANIFEST: &str = r#"apiVersion: platform.kby.io/v1alpha1
+kind: Workspace
+metadata:
+  name: team-payments-prod
+  annotations:
+    platform.kby.io/owner: "payments-team"
+spec:
+  environment: production
+  resources:
+    database:
+      engine: postgres
+      version: "15"
+      sizeClass: db.r6g.large
+    network:
+      vpcRef: shared-prod-vpc
+  reconcilePolicy:
+    resyncIntervalSeconds: 300
+    maxBackoffSeconds: 900
+"#;
+
+struct VirtualClock(Mutex<Timestamp>);
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
+struct Held(Token);
+
+impl Fence for Held {
+    fn check(&self, _: Duration) -> Result<Token, Lost> {
+        Ok(self.0)
+    }
+}
+
+/// An agent without tasks: the test makes its passes.
+struct Scene {
+    clock: Arc<VirtualClock>,
+    sandbox: Sandbox,
+    cache: Cache,
+    engine: Engine,
+    commits: u32,
+}
+
+fn scope() -> Scope {
+    Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
+}
+
+fn key() -> Key {
+    Key::workspace("team-payments-prod")
+}
+
+impl Scene {
+    async fn new(manifest: &str) -> Self {
+        let start: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+        let clock = Arc::new(VirtualClock(Mutex::new(start)));
+        let sandbox = Sandbox::new(clock.clone(), Settings::real(7));
+        sandbox.seed_vpc(&scope(), "shared-prod-vpc", "10.0.0.0/16", &["a", "b", "c"]);
+        let store = Arc::new(InMemory::new());
+        let token = store.grant(Shard::default()).await.unwrap();
+        let cache = Cache::new(Guard::default());
+        let cloud = Arc::new(sandbox.clone());
+        let production = Environment { scope: scope(), production: true };
+        let engine = Engine {
+            agent: "levelset".to_owned(),
+            environments: [("production".to_owned(), production)].into(),
+            desired: cache.reader(),
+            observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
+            cloud,
+            store,
+            fence: Arc::new(Held(token)),
+            clock: clock.clone(),
+            pace: Pace::default(),
+            stopping: CancellationToken::new(),
+            jitter: Jitter::seeded(1),
+        };
+        let mut scene = Self { clock, sandbox, cache, engine, commits: 0 };
+        scene.commit(Some(manifest));
+        scene
+    }
+
+    /// Delivers a commit with this manifest, or without it.
+    fn commit(&mut self, manifest: Option<&str>) {
+        self.commits += 1;
+        let entry = |text: &str| Entry {
+            blob: format!("blob-{}", self.commits).into(),
+            content: Content::Bytes(text.as_bytes().into()),
+        };
+        let files = [("team.yaml", manifest), ("none.yaml", Some("# no object\n"))];
+        let changes = ChangeSet {
+            revision: Revision::new(format!("{:040}", self.commits)),
+            changed: files
+                .into_iter()
+                .filter_map(|(path, text)| Some((path.into(), entry(text?))))
+                .collect(),
+            removed: Vec::new(),
+            full: true,
+        };
+        let _ = self.cache.apply(&changes);
+        assert!(self.cache.snapshot().problems.is_empty(), "{:?}", self.cache.snapshot().problems);
+    }
+
+    fn wait(&self, time: SignedDuration) {
+        let mut now = self.clock.0.lock().unwrap();
+        *now = now.checked_add(time).unwrap();
+    }
+
+    async fn pass(&self) -> Passed {
+        pass(&self.engine, &key()).await.unwrap()
+    }
+
+    /// Makes passes when they are due, until one finds everything as declared.
+    async fn converge(&self) -> ObjectStatus {
+        for _ in 0..200 {
+            let passed = self.pass().await;
+            let status = passed.status.unwrap();
+            if status.is_ready() {
+                return status;
+            }
+            let (_, at) = passed.next.due.expect("the object is due again");
+            self.wait(at.duration_since(self.clock.now()));
+        }
+        panic!("no convergence: {:#?}", self.status().await);
+    }
+
+    async fn status(&self) -> ObjectStatus {
+        self.engine.store.get(&key()).await.unwrap().unwrap().status
+    }
+
+    fn writes(&self) -> Vec<String> {
+        let calls = self.sandbox.calls_since(0);
+        calls
+            .iter()
+            .filter(|call| call.is_write() && &*call.by == "agent")
+            .map(|call| call.operation.clone())
+            .collect()
+    }
+
+    /// Changes something behind the agent's back, once the instance takes changes.
+    fn console(&self, call: Call) {
+        self.wait(SignedDuration::from_mins(15));
+        self.sandbox.door("console").ask(&scope(), &call).unwrap();
+    }
+
+    fn instance(&self) -> Value {
+        Value::Object(self.sandbox.inspect(&scope()).remove(0))
+    }
+}
+
+fn modify() -> Call {
+    Call::new("rds", "ModifyDBInstance").with("DBInstanceIdentifier", "team-payments-prod")
+}
+
+#[tokio::test]
+async fn the_manifest_of_the_design_converges_with_one_create_of_each_resource() {
+    let scene = Scene::new(MANIFEST).await;
+    let status = scene.converge().await;
+    assert_eq!(scene.writes(), ["CreateDBSubnetGroup", "CreateDBInstance"]);
+    assert_eq!(status.observed_generation.0, 1);
+    let instance = scene.instance();
+    assert_eq!(instance["DBInstanceClass"], "db.r6g.large");
+    assert_eq!(instance["StorageEncrypted"], true);
+    assert_eq!(instance["DeletionProtection"], true);
+    assert_eq!(instance["PubliclyAccessible"], false);
+    assert!(instance["MasterUserSecret"].is_object());
+}
+
+#[tokio::test]
+async fn a_converged_object_is_left_alone_for_a_day() {
+    let scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    let before = scene.writes().len();
+    for _ in 0..288 {
+        let passed = scene.pass().await;
+        let (_, at) = passed.next.due.unwrap();
+        scene.wait(at.duration_since(scene.clock.now()));
+    }
+    assert_eq!(scene.writes().len(), before);
+}
+
+#[tokio::test]
+async fn a_change_in_the_console_is_seen_reverted_and_told() {
+    let manifest = MANIFEST.replace(
+        "sizeClass: db.r6g.large",
+        "sizeClass: db.r6g.large\n      backups: {retentionDays: 14}",
+    );
+    let scene = Scene::new(&manifest).await;
+    scene.converge().await;
+    scene.console(modify().with("BackupRetentionPeriod", 1).with("ApplyImmediately", true));
+    scene.wait(SignedDuration::from_mins(30));
+    let status = scene.pass().await.status.unwrap();
+    assert!(!status.is_ready());
+    assert_eq!(status.drift.len(), 1);
+    assert_eq!(status.drift[0].field, "backups.retentionDays");
+    assert_eq!(status.drift[0].actual, json!(1));
+    let status = scene.converge().await;
+    assert!(status.drift.is_empty());
+    assert_eq!(scene.instance()["BackupRetentionPeriod"], 14);
+    assert_eq!(scene.writes().last().unwrap(), "ModifyDBInstance");
+    let history = scene.engine.store.history(&key(), 100).await.unwrap();
+    let reasons: Vec<&str> = history.iter().rev().map(|event| event.reason.as_str()).collect();
+    assert!(reasons.contains(&"Drifted") && reasons.contains(&"Reverted"), "{reasons:?}");
+}
+
+#[tokio::test]
+async fn a_field_that_nobody_declared_may_be_changed_by_anybody() {
+    let scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    let before = scene.writes().len();
+    scene.console(modify().with("BackupRetentionPeriod", 3).with("ApplyImmediately", true));
+    scene.wait(SignedDuration::from_mins(30));
+    assert!(scene.converge().await.drift.is_empty());
+    assert_eq!(scene.writes().len(), before);
+}
+
+#[tokio::test]
+async fn a_new_size_is_queued_for_the_window_and_applied_there() {
+    let mut scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    scene.wait(SignedDuration::from_mins(15));
+    scene.commit(Some(&MANIFEST.replace("db.r6g.large", "db.r6g.xlarge")));
+    let status = scene.pass().await.status.unwrap();
+    assert_eq!(status.observed_generation.0, 2);
+    scene.wait(SignedDuration::from_mins(2));
+    let status = scene.pass().await.status.unwrap();
+    assert_eq!(status.resources.last().unwrap().state, "Deferred", "{:#?}", status.resources.last());
+    assert_eq!(scene.instance()["DBInstanceClass"], "db.r6g.large");
+    scene.wait(SignedDuration::from_hours(24 * 7));
+    scene.converge().await;
+    assert_eq!(scene.instance()["DBInstanceClass"], "db.r6g.xlarge");
+    let modifies = scene.writes().iter().filter(|call| *call == "ModifyDBInstance").count();
+    assert_eq!(modifies, 1);
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_a_create_makes_no_second_one() {
+    let scene = Scene::new(MANIFEST).await;
+    let lost = Rule::new(Effect::LoseAnswer).operation("CreateDBInstance").times(1);
+    scene.sandbox.inject(lost);
+    scene.converge().await;
+    let creates = scene.sandbox.calls_since(0);
+    let creates = creates.iter().filter(|call| call.operation == "CreateDBInstance").count();
+    assert_eq!(creates, 1);
+}
+
+#[tokio::test]
+async fn throttled_reads_are_waited_for_and_count_as_no_failure() {
+    let scene = Scene::new(MANIFEST).await;
+    scene.sandbox.inject(Rule::new(Effect::Throttle).times(20));
+    scene.converge().await;
+    let record = scene.engine.store.get(&key()).await.unwrap().unwrap();
+    assert_eq!(record.memory.failures, 0);
+}
+
+#[tokio::test]
+async fn a_denied_create_is_tried_up_to_the_ceiling_and_no_further() {
+    let manifest =
+        MANIFEST.replace("maxBackoffSeconds: 900", "maxBackoffSeconds: 900\n    maxRetries: 3");
+    let mut scene = Scene::new(&manifest).await;
+    scene.sandbox.inject(Rule::new(Effect::Deny).operation("CreateDBInstance"));
+    for _ in 0..20 {
+        if scene.pass().await.next.due.is_none() {
+            break;
+        }
+        scene.wait(SignedDuration::from_mins(20));
+    }
+    let status = scene.status().await;
+    assert_eq!(status.condition(Condition::FAILED).unwrap().reason, "RetriesExhausted");
+    let denied = |scene: &Scene| {
+        let calls = scene.sandbox.calls_since(0);
+        calls.iter().filter(|call| call.operation == "CreateDBInstance").count()
+    };
+    assert_eq!(denied(&scene), 3);
+    scene.sandbox.clear_faults();
+    scene.commit(Some(&manifest.replace("\"15\"", "\"16\"")));
+    scene.converge().await;
+}
+
+#[tokio::test]
+async fn a_missing_vpc_is_waited_for_and_is_no_failure() {
+    let scene = Scene::new(&MANIFEST.replace("shared-prod-vpc", "later-vpc")).await;
+    for _ in 0..30 {
+        let passed = scene.pass().await;
+        assert_eq!(passed.next.failures, 0);
+        let (_, at) = passed.next.due.unwrap();
+        scene.wait(at.duration_since(scene.clock.now()));
+    }
+    assert!(scene.writes().is_empty());
+    scene.sandbox.seed_vpc(&scope(), "later-vpc", "10.1.0.0/16", &["a", "b"]);
+    scene.converge().await;
+}
+
+#[tokio::test]
+async fn a_removed_manifest_leaves_its_resources_where_they_are() {
+    let mut scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    let before = scene.writes().len();
+    scene.commit(None);
+    if let Some(frozen) = scene.cache.snapshot().frozen.clone() {
+        let _ = scene.cache.confirm(&frozen.digest).unwrap();
+    }
+    let passed = scene.pass().await;
+    assert_eq!(passed.next.due, None);
+    let status = passed.status.unwrap();
+    assert_eq!(status.condition(Condition::READY).unwrap().reason, "Removed");
+    assert_eq!(scene.writes().len(), before);
+    assert_eq!(scene.sandbox.inspect(&scope()).len(), 1);
+}
+
+#[tokio::test]
+async fn an_environment_that_is_not_configured_is_said_so() {
+    let scene = Scene::new(&MANIFEST.replace("environment: production", "environment: prod")).await;
+    let status = scene.pass().await.status.unwrap();
+    assert_eq!(status.condition(Condition::READY).unwrap().reason, "EnvironmentUnknown");
+    assert!(scene.sandbox.calls_since(0).is_empty());
+}
+
+#[tokio::test]
+async fn a_database_of_somebody_else_is_not_touched() {
+    let scene = Scene::new(MANIFEST).await;
+    let foreign = Call::new("rds", "CreateDBInstance")
+        .with("DBInstanceIdentifier", "team-payments-prod")
+        .with("Engine", "postgres")
+        .with("DBInstanceClass", "db.t4g.micro")
+        .with("AllocatedStorage", 20)
+        .with("MasterUsername", "app")
+        .with("ManageMasterUserPassword", true);
+    scene.console(foreign);
+    scene.wait(SignedDuration::from_mins(15));
+    for _ in 0..10 {
+        let passed = scene.pass().await;
+        let (_, at) = passed.next.due.unwrap();
+        scene.wait(at.duration_since(scene.clock.now()));
+    }
+    let status = scene.status().await;
+    let database = status.resources.last().unwrap();
+    assert_eq!(database.state, "Refused");
+    assert_eq!(database.refusals[0].code, "NotOwned");
+    assert_eq!(scene.writes(), ["CreateDBSubnetGroup"]);
+}
