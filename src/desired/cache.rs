@@ -1,53 +1,32 @@
 //! Folds change sets into the snapshot.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::guard::Census;
 use super::{
     Change, Changes, Entry, Frozen, Guard, Known, NotFrozen, Orphan, Reader, Removed, Snapshot,
 };
-use crate::manifest::{Object, Spec};
+use crate::manifest::{Files, Object, Spec};
 use crate::model::tree::SourceHealth;
-use crate::model::{Generation, Key, ObjectKind, Problem, Revision, Severity};
+use crate::model::{ChangeSet, Generation, Key, ObjectKind, Revision};
 
 /// Keeps the last good object of every key; see the [module](super) for what it guarantees.
 #[derive(Debug)]
 pub struct Cache {
+    files: Files,
     guard: Guard,
-    /// Keys in the snapshot that no readable file declares now.
+    /// Keys in the snapshot that have no object in the files now.
     absent: BTreeSet<Key>,
     working: Snapshot,
     reader: Reader,
-}
-
-/// Holds what the manifests of a commit say, as far as it may differ from before.
-#[derive(Debug)]
-pub(super) struct Read {
-    pub(super) revision: Revision,
-    /// True when the commit was read as a whole.
-    pub(super) full: bool,
-    /// The object, or that no readable file declares one, of every key that may have changed.
-    pub(super) touched: BTreeMap<Key, Option<Arc<Object>>>,
-    /// Everything that is wrong with the files now, by path.
-    pub(super) problems: BTreeMap<Arc<str>, Vec<Problem>>,
-    /// What the files that cannot be read may declare.
-    pub(super) doubt: Doubt,
-}
-
-/// Says which keys the files that cannot be read may declare.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Doubt {
-    /// True when there is a file of which nothing is known.
-    pub(super) any_key: bool,
-    /// Keys that such files name.
-    pub(super) keys: BTreeSet<Key>,
 }
 
 impl Cache {
     /// Makes an empty cache.
     pub fn new(guard: Guard) -> Self {
         Self {
+            files: Files::default(),
             guard,
             absent: BTreeSet::new(),
             working: Snapshot::default(),
@@ -120,37 +99,28 @@ impl Cache {
         true
     }
 
-    /// Folds what a commit says into the snapshot.
-    pub(super) fn fold(&mut self, read: Read) -> Changes {
-        let before = self.snapshot();
+    /// Takes over what a commit changed.
+    pub fn apply(&mut self, change_set: &ChangeSet) -> Changes {
+        let touched = self.files.apply(change_set);
+        let revision = &change_set.revision;
         let mut changes = Changes::default();
-        self.working.revision = Some(read.revision.clone());
-        self.working.synced |= read.full;
-        if *self.working.problems != read.problems {
-            self.working.problems = Arc::new(read.problems);
-        }
-        let touched: Vec<Key> = read.touched.keys().cloned().collect();
-        for (key, object) in read.touched {
-            match object {
-                Some(object) => self.list(object, &read.revision, &mut changes),
-                None if self.working.objects.contains_key(&key) => {
-                    self.absent.insert(key);
-                }
-                None => {}
+        self.working.revision = Some(revision.clone());
+        self.working.synced |= change_set.full;
+        for key in &touched {
+            if let Some(object) = self.files.object(key) {
+                self.list(Arc::clone(object), revision, &mut changes);
+            } else if self.working.objects.contains_key(key) {
+                self.absent.insert(key.clone());
             }
         }
-        self.settle(&read.doubt, &read.revision, &mut changes);
-        for key in touched.iter().chain(&self.absent) {
-            if before.problems_of(key) != self.working.problems_of(key) {
-                changes.keys.entry(key.clone()).or_insert(Change::Problems);
-            }
-        }
+        self.settle(revision, &mut changes);
+        self.tell_problems(&touched, &mut changes);
         self.wake_dependents(&mut changes);
         self.publish();
         changes
     }
 
-    /// Takes an object that a readable file declares.
+    /// Takes an object that a file declares.
     fn list(&mut self, object: Arc<Object>, revision: &Revision, changes: &mut Changes) {
         let key = object.key.clone();
         self.absent.remove(&key);
@@ -179,15 +149,17 @@ impl Cache {
         Arc::make_mut(&mut self.working.objects).insert(key, Arc::new(entry));
     }
 
-    /// Decides about every known object that no readable file declares.
-    fn settle(&mut self, doubt: &Doubt, revision: &Revision, changes: &mut Changes) {
+    /// Decides about every known object that has none in the files.
+    fn settle(&mut self, revision: &Revision, changes: &mut Changes) {
         if !self.working.synced {
             return;
         }
+        let (unsure, claims) = (self.files.is_unsure(), self.files.claims());
+        self.reinstate(&claims, changes);
         let missing = self.absent.iter().chain(self.working.orphans.keys());
         let open = missing.filter(|key| self.working.removed(key).is_none()).cloned();
         let (kept, vanished): (BTreeSet<Key>, BTreeSet<Key>) =
-            open.partition(|key| self.may_be_held(key, doubt));
+            open.partition(|key| unsure || claims.contains(key));
         if *self.working.kept != kept {
             self.working.kept = Arc::new(kept);
         }
@@ -203,14 +175,6 @@ impl Cache {
         self.working.frozen = Some(frozen);
     }
 
-    /// Says whether a file that cannot be read may declare `key`.
-    fn may_be_held(&self, key: &Key, doubt: &Doubt) -> bool {
-        let is_bad = |problem: &Problem| problem.severity == Severity::Error;
-        doubt.any_key
-            || doubt.keys.contains(key)
-            || self.working.problems_of(key).iter().any(is_bad)
-    }
-
     fn census(&self) -> Census {
         let (objects, orphans) = (&self.working.objects, &self.working.orphans);
         let missing = self.absent.iter().chain(orphans.keys());
@@ -222,16 +186,45 @@ impl Cache {
         }
     }
 
+    /// Cancels the removal of keys that a file names again, even if it cannot be taken.
+    fn reinstate(&mut self, claims: &BTreeSet<Key>, changes: &mut Changes) {
+        let back = claims.iter().filter(|key| self.working.removed(key).is_some());
+        for key in back.cloned().collect::<Vec<_>>() {
+            self.mark(&key, None);
+            changes.keys.insert(key, Change::Returned);
+        }
+    }
+
     fn remove(&mut self, keys: &BTreeSet<Key>, removed: &Removed, changes: &mut Changes) {
         for key in keys {
-            if let Some(entry) = self.working.objects.get(key) {
-                let mut entry = Entry::clone(entry);
-                entry.removed = Some(removed.clone());
-                Arc::make_mut(&mut self.working.objects).insert(key.clone(), Arc::new(entry));
-            } else if let Some(orphan) = Arc::make_mut(&mut self.working.orphans).get_mut(key) {
-                orphan.removed = Some(removed.clone());
-            }
+            self.mark(key, Some(removed.clone()));
             changes.keys.insert(key.clone(), Change::Vanished);
+        }
+    }
+
+    fn mark(&mut self, key: &Key, removed: Option<Removed>) {
+        if let Some(entry) = self.working.objects.get(key) {
+            let entry = Entry { removed, ..Entry::clone(entry) };
+            Arc::make_mut(&mut self.working.objects).insert(key.clone(), Arc::new(entry));
+        } else if let Some(orphan) = Arc::make_mut(&mut self.working.orphans).get_mut(key) {
+            orphan.removed = removed;
+        }
+    }
+
+    /// Replaces the problems, and adds the keys whose file has others than before.
+    fn tell_problems(&mut self, touched: &BTreeSet<Key>, changes: &mut Changes) {
+        let (before, now) = (self.snapshot(), self.files.problems_by_path());
+        let differ = *before.problems != now;
+        if differ {
+            self.working.problems = Arc::new(now);
+        }
+        // An object that moved to another file has the problems of that file, even if they are old.
+        let keys: Vec<&Key> =
+            if differ { self.working.objects.keys().collect() } else { touched.iter().collect() };
+        for key in keys {
+            if before.problems_of(key) != self.working.problems_of(key) {
+                changes.keys.entry(key.clone()).or_insert(Change::Problems);
+            }
         }
     }
 

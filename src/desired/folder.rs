@@ -1,17 +1,16 @@
 //! A folder of manifests for the tests: edited file by file, read commit by commit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::cache::{Doubt, Read};
 use super::*;
-use crate::manifest::network::NetworkSpec;
-use crate::manifest::workspace::{NetworkSection, Resources, WorkspaceSpec};
-use crate::manifest::{Object, Spec};
-use crate::model::{Key, ObjectKind, Policy, Position, Problem, Revision, Severity};
+use crate::manifest::{Parsed, parse};
+use crate::model::tree::Content;
+use crate::model::{ChangeSet, Entry, Key, ObjectKind, Revision};
 
 /// Declares one object: its content is the number, everything else follows from it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Doc {
     key: Key,
     content: u32,
@@ -21,7 +20,7 @@ pub(super) struct Doc {
 
 impl Doc {
     pub(super) fn workspace(name: &str, content: u32) -> Self {
-        Self { key: Key::workspace(name), content, note: "", network: None }
+        Self { key: Key::workspace(name), content, note: "nobody", network: None }
     }
 
     pub(super) fn network(name: &str, content: u32) -> Self {
@@ -36,64 +35,49 @@ impl Doc {
         Self { network: Some(network), ..self }
     }
 
-    fn object(&self, path: &Arc<str>) -> Object {
-        let environment = format!("environment-{}", self.content);
-        let spec = match self.key.kind {
-            ObjectKind::Workspace => Spec::Workspace(WorkspaceSpec {
-                environment,
-                resources: Resources {
-                    network: self.network.map(|name| NetworkSection { vpc_ref: name.to_owned() }),
-                    ..Resources::default()
-                },
-                reconcile_policy: Policy::default(),
-            }),
-            ObjectKind::Network => Spec::Network(NetworkSpec {
-                environment,
-                vpc_name: None,
-                subnet_tags: BTreeMap::new(),
-                reconcile_policy: Policy::default(),
-            }),
-        };
-        Object {
-            key: self.key.clone(),
-            spec,
-            annotations: BTreeMap::from([("note".to_owned(), self.note.to_owned())]),
-            path: Arc::clone(path),
-            line: 1,
-            digest: format!("digest-{}", self.content).into(),
-        }
+    /// Returns the digest that its object has.
+    pub(super) fn digest(&self) -> Arc<str> {
+        let parsed = parse("any.yaml", self.text().as_bytes());
+        Arc::clone(&parsed.objects[0].digest)
     }
-}
 
-#[derive(Debug, Clone, PartialEq)]
-enum File {
-    Good(Vec<Doc>),
-    /// Cannot be read at all; the word goes into its problem.
-    Broken(&'static str),
-    /// Has a mistake, and is known to name these keys.
-    Wrong(Vec<Key>),
+    fn text(&self) -> String {
+        let Self { key, content, note, network } = self;
+        let mut text = format!(
+            "---\napiVersion: platform.kby.io/v1alpha1\nkind: {}\nmetadata:\n  name: {}\n  \
+             annotations:\n    platform.kby.io/owner: \"{note}\"\nspec:\n  environment: e{content}\n",
+            key.kind, key.name,
+        );
+        if let Some(network) = network {
+            writeln!(text, "  resources:\n    network:\n      vpcRef: {network}").unwrap();
+        }
+        text
+    }
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folder {
-    files: BTreeMap<Arc<str>, File>,
+    files: BTreeMap<Arc<str>, String>,
     commits: u32,
 }
 
 impl Folder {
     pub(super) fn write(&mut self, path: &str, docs: impl IntoIterator<Item = Doc>) -> &mut Self {
-        self.files.insert(path.into(), File::Good(docs.into_iter().collect()));
+        let docs = docs.into_iter().map(|doc| doc.text());
+        self.files.insert(path.into(), docs.chain(["# end\n".to_owned()]).collect());
         self
     }
 
-    pub(super) fn break_file(&mut self, path: &str, how: &'static str) -> &mut Self {
-        self.files.insert(path.into(), File::Broken(how));
+    /// Makes a file of which nothing can be known.
+    pub(super) fn break_file(&mut self, path: &str, how: &str) -> &mut Self {
+        self.files.insert(path.into(), format!("{how}: [\n"));
         self
     }
 
-    pub(super) fn spoil_file(&mut self, path: &str, names: &[&str]) -> &mut Self {
-        let keys = names.iter().map(|name| Key::workspace(*name)).collect();
-        self.files.insert(path.into(), File::Wrong(keys));
+    /// Makes a file that names a workspace and has a mistake.
+    pub(super) fn spoil_file(&mut self, path: &str, name: &str) -> &mut Self {
+        let text = Doc::workspace(name, 1).text().replace("spec:", "speck:");
+        self.files.insert(path.into(), text);
         self
     }
 
@@ -102,79 +86,28 @@ impl Folder {
         self
     }
 
-    /// Lists what good files declare; of two declarations of one key the first file's counts.
-    pub(super) fn objects(&self) -> BTreeMap<Key, Arc<Object>> {
-        let mut objects = BTreeMap::new();
-        for (path, file) in &self.files {
-            let File::Good(docs) = file else { continue };
-            for doc in docs {
-                let object = || Arc::new(doc.object(path));
-                objects.entry(doc.key.clone()).or_insert_with(object);
-            }
-        }
-        objects
+    /// Reads every file by itself.
+    pub(super) fn parsed(&self) -> BTreeMap<Arc<str>, Parsed> {
+        let files = self.files.iter();
+        files.map(|(path, text)| (Arc::clone(path), parse(path, text.as_bytes()))).collect()
     }
 
-    pub(super) fn is_readable(&self) -> bool {
-        self.files.values().all(|file| matches!(file, File::Good(_)))
-    }
-
-    /// Commits the folder and reads it as a whole.
-    pub(super) fn read_whole(&mut self) -> Read {
-        self.read(true, &Self::default())
-    }
-
-    /// Commits the folder and reads what differs from `before`.
-    pub(super) fn read_since(&mut self, before: &Self) -> Read {
-        self.read(false, before)
-    }
-
-    fn read(&mut self, full: bool, before: &Self) -> Read {
+    fn change_set(&mut self, before: &Self, full: bool) -> ChangeSet {
         self.commits += 1;
-        let (old, new) = (before.objects(), self.objects());
-        let keys: BTreeSet<&Key> = old.keys().chain(new.keys()).collect();
-        let touched = keys.into_iter().filter(|key| full || old.get(*key) != new.get(*key));
-        Read {
+        let files = self.files.iter();
+        let changed = files.filter(|(path, text)| full || before.files.get(*path) != Some(text));
+        let gone = before.files.keys().filter(|path| !full && !self.files.contains_key(*path));
+        ChangeSet {
             revision: Revision::new(format!("commit-{}", self.commits)),
+            changed: changed.map(|(path, text)| (Arc::clone(path), entry(text))).collect(),
+            removed: gone.cloned().collect(),
             full,
-            touched: touched.map(|key| (key.clone(), new.get(key).cloned())).collect(),
-            problems: self.problems(),
-            doubt: self.doubt(),
         }
-    }
-
-    fn problems(&self) -> BTreeMap<Arc<str>, Vec<Problem>> {
-        let bad = self.files.iter().filter_map(|(path, file)| match file {
-            File::Good(_) => None,
-            File::Broken(how) => Some((Arc::clone(path), vec![problem(path, how)])),
-            File::Wrong(_) => Some((Arc::clone(path), vec![problem(path, "a wrong value")])),
-        });
-        bad.collect()
-    }
-
-    fn doubt(&self) -> Doubt {
-        let mut doubt = Doubt::default();
-        for file in self.files.values() {
-            match file {
-                File::Good(_) => {}
-                File::Broken(_) => doubt.any_key = true,
-                File::Wrong(keys) => doubt.keys.extend(keys.iter().cloned()),
-            }
-        }
-        doubt
     }
 }
 
-fn problem(path: &Arc<str>, message: &str) -> Problem {
-    Problem {
-        position: Position { path: Arc::clone(path), line: 1, column: 1 },
-        severity: Severity::Error,
-        code: "Syntax".to_owned(),
-        message: message.to_owned(),
-        hint: None,
-        source_line: String::new(),
-        length: 1,
-    }
+fn entry(text: &str) -> Entry {
+    Entry { blob: text.into(), content: Content::Bytes(text.as_bytes().into()) }
 }
 
 /// A cache and the folder that it follows.
@@ -197,21 +130,20 @@ impl Scene {
         Self { folder, seen: Folder::default(), cache }
     }
 
-    /// Reads the folder as a whole.
+    /// Commits the folder and reads it as a whole.
     pub(super) fn list(&mut self) -> Changes {
-        let mut read = self.folder.read_whole();
-        for key in self.seen.objects().into_keys() {
-            read.touched.entry(key).or_insert(None);
-        }
-        self.seen = self.folder.clone();
-        self.cache.fold(read)
+        self.read(true)
     }
 
-    /// Reads what has been edited since the last read.
+    /// Commits the folder and reads what has been edited since the last read.
     pub(super) fn commit(&mut self) -> Changes {
-        let read = self.folder.read_since(&self.seen);
+        self.read(false)
+    }
+
+    fn read(&mut self, full: bool) -> Changes {
+        let change_set = self.folder.change_set(&self.seen, full);
         self.seen = self.folder.clone();
-        self.cache.fold(read)
+        self.cache.apply(&change_set)
     }
 
     pub(super) fn revision(&self) -> Revision {

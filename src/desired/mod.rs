@@ -20,10 +20,8 @@
 //! It does no I/O: the store is read before and written after by whoever drives it. It does not
 //! judge what a removal does to the cloud; that is the policy's.
 
-#[cfg_attr(not(test), allow(dead_code, reason = "the tree of manifests, which feeds it, follows"))]
 mod cache;
 mod changes;
-#[cfg_attr(not(test), allow(dead_code, reason = "the tree of manifests, which feeds it, follows"))]
 mod guard;
 mod snapshot;
 

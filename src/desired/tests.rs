@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::folder::{Doc, Scene};
 use super::*;
 use crate::model::tree::SourceHealth;
-use crate::model::{Generation, Key, Revision};
+use crate::model::{Generation, Key, Revision, Severity};
 
 fn key(name: &str) -> Key {
     Key::workspace(name)
@@ -49,7 +49,7 @@ fn record(name: &str, generation: u64, content: u32) -> Known {
     Known {
         key: key(name),
         generation: Generation(generation),
-        digest: format!("digest-{content}").into(),
+        digest: Doc::workspace(name, content).digest(),
         revision: Some(Revision::new("commit-old")),
     }
 }
@@ -60,8 +60,9 @@ fn a_first_list_makes_generation_one_of_every_object_and_asks_to_persist_it() {
     scene.folder.write("a.yaml", [Doc::workspace("a", 7), Doc::workspace("b", 8)]);
     let changes = scene.list();
     assert_eq!(causes(&changes), [("a".into(), Change::Appeared), ("b".into(), Change::Appeared)]);
-    let persist: Vec<_> = changes.persist.iter().map(|k| (k.generation.0, &*k.digest)).collect();
-    assert_eq!(persist, [(1, "digest-7"), (1, "digest-8")]);
+    let persist = changes.persist.iter().map(|known| (known.generation.0, known.digest.clone()));
+    let digests = [Doc::workspace("a", 7).digest(), Doc::workspace("b", 8).digest()];
+    assert_eq!(persist.collect::<Vec<_>>(), digests.map(|digest| (1, digest)));
     assert!(scene.cache.snapshot().synced);
 }
 
@@ -99,14 +100,14 @@ fn a_renamed_file_is_no_change_and_its_new_path_is_known() {
 #[test]
 fn a_file_that_no_longer_parses_keeps_its_objects_and_tells_the_problem() {
     let mut scene = scene(&["a", "b"]);
-    scene.folder.break_file("a.yaml", "unclosed bracket");
+    scene.folder.break_file("a.yaml", "key");
     let changes = scene.commit();
     assert_eq!(causes(&changes), [("a".into(), Change::Problems)]);
     let snapshot = scene.cache.snapshot();
     assert_eq!(snapshot.get(&key("a")).unwrap().generation, Generation(1));
-    assert_eq!(snapshot.problems_of(&key("a"))[0].message, "unclosed bracket");
+    assert_eq!(snapshot.problems_of(&key("a"))[0].severity, Severity::Error);
     assert_eq!(snapshot.problems_of(&key("b")), []);
-    assert!(snapshot.removed(&key("a")).is_none() && snapshot.kept.contains(&key("a")));
+    assert_eq!(snapshot.removed(&key("a")), None);
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn an_object_that_leaves_a_readable_tree_is_removed_and_its_last_version_kept() 
     let snapshot = scene.cache.snapshot();
     let entry = snapshot.get(&key("a")).unwrap();
     assert_eq!(entry.removed, Some(Removed { revision: scene.revision(), confirmed: false }));
-    assert_eq!(&*entry.object.digest, "digest-1");
+    assert_eq!(entry.object.digest, Doc::workspace("a", 1).digest());
     assert_eq!(scene.commit(), Changes::default());
 }
 
@@ -149,7 +150,7 @@ fn nothing_is_removed_while_a_file_of_which_nothing_is_known_may_hold_it() {
 #[test]
 fn a_file_with_a_mistake_keeps_the_keys_that_it_names_and_no_others() {
     let mut scene = scene(&["a", "b", "c"]);
-    scene.folder.delete("a.yaml").delete("b.yaml").spoil_file("moved.yaml", &["a"]);
+    scene.folder.delete("a.yaml").delete("b.yaml").spoil_file("moved.yaml", "a");
     assert_eq!(causes(&scene.commit()), [("b".into(), Change::Vanished)]);
     assert!(!is_removed(&scene, "a"));
 }
@@ -157,7 +158,7 @@ fn a_file_with_a_mistake_keeps_the_keys_that_it_names_and_no_others() {
 #[test]
 fn an_object_that_a_broken_file_used_to_hold_stays_even_if_the_file_names_another() {
     let mut scene = scene(&["a", "b"]);
-    scene.folder.spoil_file("a.yaml", &["other"]);
+    scene.folder.spoil_file("a.yaml", "other");
     let _ = scene.commit();
     assert!(!is_removed(&scene, "a"));
 }
@@ -184,6 +185,27 @@ fn an_object_that_returns_is_no_longer_removed_and_cannot_be_forgotten() {
     assert_eq!((generation(&scene, "a"), changes.persist.len()), (2, 1));
     assert!(!scene.cache.forget(&key("a")));
     assert!(scene.cache.snapshot().get(&key("a")).is_some());
+}
+
+#[test]
+fn an_object_is_no_longer_removed_when_a_file_names_it_that_cannot_be_taken() {
+    let mut scene = scene(&["a", "b"]);
+    scene.folder.delete("a.yaml");
+    let _ = scene.commit();
+    scene.folder.spoil_file("back.yaml", "a");
+    assert_eq!(causes(&scene.commit()), [("a".into(), Change::Returned)]);
+    assert!(!is_removed(&scene, "a") && scene.cache.snapshot().kept.contains(&key("a")));
+}
+
+#[test]
+fn an_object_that_two_files_declare_stays_as_it_was_and_is_not_removed() {
+    let mut scene = scene(&["a", "b"]);
+    scene.folder.write("copy.yaml", [Doc::workspace("a", 2)]);
+    assert_eq!(causes(&scene.commit()), [("a".into(), Change::Problems)]);
+    assert_eq!((generation(&scene, "a"), is_removed(&scene, "a")), (1, false));
+    scene.folder.delete("a.yaml");
+    assert_eq!(causes(&scene.commit()), [("a".into(), Change::Spec)]);
+    assert_eq!((generation(&scene, "a"), is_removed(&scene, "a")), (2, false));
 }
 
 #[test]
