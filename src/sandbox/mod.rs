@@ -18,9 +18,11 @@ mod rds;
 mod refusal;
 mod services;
 mod sts;
+mod wire;
 mod world;
 
 pub mod faults;
+pub mod http;
 pub mod log;
 pub mod settings;
 
@@ -35,10 +37,10 @@ use self::faults::{Rule, Strike};
 use self::log::{Counters, Record};
 use self::rds::Laws;
 use self::rds::instance::{Instance, Rest};
-use self::refusal::Answer;
+use self::refusal::{Answer, Refusal};
 use self::world::World;
 use crate::model::cloud::CallFuture;
-use crate::model::{Call, CallError, Clock, Cloud, Scope, Target};
+use crate::model::{AccountId, Call, CallError, Clock, Cloud, Scope, Target};
 
 /// Is a door to the cloud in memory; clones share the cloud.
 #[derive(Clone)]
@@ -84,6 +86,25 @@ impl Sandbox {
             tokio::time::sleep(strike.latency).await;
         }
         self.serve(scope, call, strike)
+    }
+
+    /// Says which account an access key stands for.
+    fn account_of(&self, key: &str, token: Option<&str>) -> Result<AccountId, Refusal> {
+        if sts::is_account(key) {
+            return Ok(AccountId::new(key));
+        }
+        let world = self.world();
+        let Some(session) = world.shared.sessions.get(key) else {
+            return Ok(world.settings.default_account.clone());
+        };
+        if session.expires <= self.clock.now() {
+            return Err(Refusal::new("ExpiredToken", "The security token has expired"));
+        }
+        if token != Some(&session.token) {
+            let text = "The security token included in the request is invalid";
+            return Err(Refusal::new("InvalidClientTokenId", text));
+        }
+        Ok(session.account.clone())
     }
 
     fn strike(&self, scope: &Scope, call: &Call) -> Strike {

@@ -1,0 +1,86 @@
+//! Names and types on the wire. A member means the same in every operation of a service.
+
+/// Parameters that are whole numbers.
+pub(super) const INTEGERS: &[&str] = &[
+    "AllocatedStorage",
+    "BackupRetentionPeriod",
+    "DBPortNumber",
+    "DurationSeconds",
+    "Iops",
+    "MaxAllocatedStorage",
+    "MaxRecords",
+    "MaxResults",
+    "MonitoringInterval",
+    "PerformanceInsightsRetentionPeriod",
+    "Port",
+    "PromotionTier",
+    "StorageThroughput",
+];
+
+/// Parameters that are true or false.
+pub(super) const BOOLEANS: &[&str] = &[
+    "AllowMajorVersionUpgrade",
+    "ApplyImmediately",
+    "AutoMinorVersionUpgrade",
+    "CertificateRotationRestart",
+    "CopyTagsToSnapshot",
+    "DedicatedLogVolume",
+    "DeleteAutomatedBackups",
+    "DeletionProtection",
+    "DryRun",
+    "EnableIAMDatabaseAuthentication",
+    "EnablePerformanceInsights",
+    "ForceFailover",
+    "IsModifiable",
+    "ManageMasterUserPassword",
+    "MultiAZ",
+    "PubliclyAccessible",
+    "ResetAllParameters",
+    "RotateMasterUserPassword",
+    "SkipFinalSnapshot",
+    "StorageEncrypted",
+];
+
+/// Parameters of the Query protocol that are lists: `Tags.Tag.1`, `TagKeys.member.1`.
+pub(super) const LISTS: &[&str] = &[
+    "DisableLogTypes",
+    "EnableCloudwatchLogsExports",
+    "EnableLogTypes",
+    "Filters",
+    "Parameters",
+    "SubnetIds",
+    "TagKeys",
+    "Tags",
+    "Values",
+    "VpcSecurityGroupIds",
+];
+
+/// Parameters of EC2 that are lists, on the wire and in the API: `Filter.1.Value.1`.
+pub(super) const EC2_LISTS: &[(&str, &str)] =
+    &[("Filter", "Filters"), ("SubnetId", "SubnetIds"), ("Value", "Values"), ("VpcId", "VpcIds")];
+
+/// What the items of a list are called in answers of the Query protocol; `member` if not here.
+pub(super) const ELEMENTS: &[(&str, &str)] = &[
+    ("AssociatedRoles", "DBInstanceRole"),
+    ("DBInstances", "DBInstance"),
+    ("DBParameterGroups", "DBParameterGroup"),
+    ("DBSecurityGroups", "DBSecurityGroup"),
+    ("DBSnapshots", "DBSnapshot"),
+    ("DBSubnetGroups", "DBSubnetGroup"),
+    ("DomainMemberships", "DomainMembership"),
+    ("OptionGroupMemberships", "OptionGroupMembership"),
+    ("Parameters", "Parameter"),
+    ("ReadReplicaDBInstanceIdentifiers", "ReadReplicaDBInstanceIdentifier"),
+    ("Subnets", "Subnet"),
+    ("TagList", "Tag"),
+    ("VpcSecurityGroups", "VpcSecurityGroupMembership"),
+];
+
+/// Members of EC2 that are not just their API name with a small first letter.
+pub(super) const EC2_NAMES: &[(&str, &str)] =
+    &[("Subnets", "subnetSet"), ("Tags", "tagSet"), ("Vpcs", "vpcSet")];
+
+/// Looks a name up.
+pub(super) fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    table.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+}
