@@ -2,3 +2,4 @@
 
 pub(crate) mod emulators;
 pub(crate) mod git;
+pub(crate) mod python;
