@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rand::RngExt;
-use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 
 use super::engine::{self, Engine};
@@ -11,7 +10,6 @@ use super::instance::{Instance, Rest, default_group};
 use super::lifecycle::End;
 use super::storage::{Asked, Disk};
 use super::{Laws, identifier, parameter_group, settings, subnet_group, tags};
-use crate::model::{Region, Window};
 use crate::sandbox::args::{Args, missing};
 use crate::sandbox::refusal::{Answer, Refusal};
 use crate::sandbox::services::Site;
@@ -251,7 +249,8 @@ fn keep(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), Re
     let given = |member| args.text(member).map(|text| text.map(str::to_lowercase));
     let (backup, maintenance) =
         (given("PreferredBackupWindow")?, given("PreferredMaintenanceWindow")?);
-    let (backup, maintenance) = windows(site.random, &site.scope.region, backup, maintenance);
+    let (backup, maintenance) =
+        settings::choose_windows(site.random, &site.scope.region, backup, maintenance);
     settings::check_windows(&backup, &maintenance)?;
     draft.set("PreferredBackupWindow", backup);
     draft.set("PreferredMaintenanceWindow", maintenance);
@@ -267,38 +266,6 @@ fn keep(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), Re
     let options = draft.engine.option_group(&draft.version);
     draft.set("OptionGroupMemberships", json!([{"OptionGroupName": options, "Status": "in-sync"}]));
     Ok(())
-}
-
-/// Chooses the windows that are not given: half an hour in the night of the region.
-fn windows(
-    random: &mut StdRng,
-    region: &Region,
-    backup: Option<String>,
-    maintenance: Option<String>,
-) -> (String, String) {
-    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-    let night = if region.as_str().starts_with("us-") { 3 * 60 } else { 22 * 60 };
-    let time = |minute: i64| format!("{:02}:{:02}", minute / 60 % 24, minute % 60);
-    let mut half_hour = || night + random.random_range(0..16_i64) * 30;
-    // Sixteen half hours against two windows of at most a day: a few draws find a free one, and
-    // a given pair that overlaps is refused after this.
-    for _ in 0..64 {
-        let (from, on) = (half_hour(), half_hour());
-        let daily = backup.clone().unwrap_or_else(|| format!("{}-{}", time(from), time(from + 30)));
-        let weekly = maintenance.clone().unwrap_or_else(|| {
-            let day = usize::try_from((from + on) % 7).unwrap_or(0);
-            let next = (day + usize::from((on + 30) / 1440 > on / 1440)) % 7;
-            format!("{}:{}-{}:{}", DAYS[day], time(on), DAYS[next], time(on + 30))
-        });
-        let apart = match (Window::daily(&daily), Window::weekly(&weekly)) {
-            (Some(a), Some(b)) => !a.overlaps(b),
-            _ => true,
-        };
-        if apart {
-            return (daily, weekly);
-        }
-    }
-    (backup.unwrap_or_default(), maintenance.unwrap_or_default())
 }
 
 /// Settles monitoring, insights and exported logs.

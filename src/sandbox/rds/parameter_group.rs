@@ -318,7 +318,7 @@ fn reset(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     let (name, group) = own(site, args)?;
     let mut methods = Vec::new();
     if all {
-        methods.extend(group.values.iter().map(|(name, _)| default_method(&group.family, name)));
+        methods.extend(group.values.keys().map(|name| default_method(&group.family, name)));
         group.values.clear();
     }
     for setting in read_settings(&group.family, args)? {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use rand::RngExt;
+use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
 use super::engine::Engine;
-use crate::model::Window;
+use crate::model::{Region, Window};
 use crate::sandbox::args::Args;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::services::Site;
@@ -56,6 +58,38 @@ pub(super) fn check_windows(backup: &str, maintenance: &str) -> Result<(), Refus
         return Err(Refusal::value("The backup window and maintenance window must not overlap."));
     }
     Ok(())
+}
+
+/// Chooses the windows that are not given: half an hour in the night of the region.
+pub(super) fn choose_windows(
+    random: &mut StdRng,
+    region: &Region,
+    backup: Option<String>,
+    maintenance: Option<String>,
+) -> (String, String) {
+    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let night = if region.as_str().starts_with("us-") { 3 * 60 } else { 22 * 60 };
+    let time = |minute: i64| format!("{:02}:{:02}", minute / 60 % 24, minute % 60);
+    let mut half_hour = || night + random.random_range(0..16_i64) * 30;
+    // Sixteen half hours against two windows of at most a day: a few draws find a free one, and
+    // a given pair that overlaps is refused after this.
+    for _ in 0..64 {
+        let (from, on) = (half_hour(), half_hour());
+        let daily = backup.clone().unwrap_or_else(|| format!("{}-{}", time(from), time(from + 30)));
+        let weekly = maintenance.clone().unwrap_or_else(|| {
+            let day = usize::try_from((from + on) % 7).unwrap_or(0);
+            let next = (day + usize::from((on + 30) / 1440 > on / 1440)) % 7;
+            format!("{}:{}-{}:{}", DAYS[day], time(on), DAYS[next], time(on + 30))
+        });
+        let apart = match (Window::daily(&daily), Window::weekly(&weekly)) {
+            (Some(a), Some(b)) => !a.overlaps(b),
+            _ => true,
+        };
+        if apart {
+            return (daily, weekly);
+        }
+    }
+    (backup.unwrap_or_default(), maintenance.unwrap_or_default())
 }
 
 /// Checks what goes with Enhanced Monitoring: an interval needs a role.
