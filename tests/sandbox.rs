@@ -1,6 +1,7 @@
 //! The sandbox's HTTP door, driven by boto3: a client that nobody here wrote.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use levelset::cli::clock::SystemClock;
 use levelset::model::{AccountId, Region, Scope};
@@ -17,7 +18,11 @@ fn scope() -> Scope {
 
 /// Serves a sandbox on a free port while boto3 plays a scenario, then stops it in order.
 async fn play(scenario: &str, prepare: impl FnOnce(&Sandbox)) {
-    let sandbox = Sandbox::new(Arc::new(SystemClock), Settings::fast(11));
+    play_with(Settings::fast(11), scenario, prepare).await;
+}
+
+async fn play_with(settings: Settings, scenario: &str, prepare: impl FnOnce(&Sandbox)) {
+    let sandbox = Sandbox::new(Arc::new(SystemClock), settings);
     prepare(&sandbox);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -53,7 +58,10 @@ async fn boto3_manages_subnet_groups_and_parameter_groups() {
 
 #[tokio::test]
 async fn boto3_recognises_every_error_as_its_own_class() {
-    play("errors", |_| {}).await;
+    let mut settings = Settings::fast(11);
+    // Long enough to be met with, on the slowest machine.
+    settings.durations.deleting = Duration::from_secs(3600);
+    play_with(settings, "errors", |_| {}).await;
 }
 
 #[tokio::test]
