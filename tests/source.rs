@@ -588,3 +588,28 @@ async fn a_commit_to_a_remote_repository_is_seen_by_a_poke() {
     assert_eq!(health.revision, Some(changes.revision));
     cancel.cancel();
 }
+
+#[test]
+fn a_child_whose_parent_was_killed_ends_by_itself() {
+    use std::io::Write as _;
+    let (repo, state) = (repo(), state());
+    let server = HttpServer::start(repo.root(), Behaviour::Silent);
+    let request = serde_json::json!({
+        "url": server.url(), "shown": server.url(), "branch": "main", "rebuild": false,
+        "server": {"host": "127.0.0.1", "port": server.port(), "user": null},
+        "mirror": state.folder.path().join("mirror/m"), "server_timeout_ms": 600_000,
+        "known_hosts": null, "ca_file": null, "credentials": "None",
+    });
+    let mut child = std::process::Command::new(&state.access.program)
+        .arg("__fetch")
+        .env("HOME", state.folder.path())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, "{request}").unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for the server");
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+}
