@@ -114,7 +114,7 @@ fn verdict(verdict: &Verdict, style: Style) -> String {
         Verdict::Reported => {
             line("reported only:", "the policy leaves this difference as it is".to_owned())
         }
-        Verdict::Blocked { by } => line("blocked:", format!("{by} is not there")),
+        Verdict::Blocked { by } => line("waits", format!("until {by} is there")),
     }
 }
 
@@ -287,7 +287,7 @@ Plan: 1 to create, 1 to change, 0 refused, 1 unchanged; 1 deferred
         );
         assert_eq!(
             line(Verdict::Blocked { by }),
-            "      blocked: vpc/team-payments-prod is not there\n"
+            "      waits until vpc/team-payments-prod is there\n"
         );
         assert!(line(Verdict::Reported).contains("policy"));
     }
