@@ -1,9 +1,13 @@
 //! The built program from outside: exit codes, streams, and what people and programs read.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
+use levelset::model::status::Memory;
+use levelset::model::{Generation, Key, ObjectKind, ObjectStatus, Shard};
+use levelset::status::{Record, Sqlite, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -70,7 +74,16 @@ fn validate(folder: &Path, more: &[&str]) -> Output {
 fn the_help_names_every_verb_and_the_exit_codes() {
     let output = run(&["--help"]);
     assert_eq!(code(&output), 0);
-    for word in ["validate", "schema", "kinds", "completions", "Exit codes", "--color"] {
+    for word in [
+        "validate",
+        "status",
+        "schema",
+        "kinds",
+        "completions",
+        "Exit codes",
+        "--config",
+        "--color",
+    ] {
         assert!(out(&output).contains(word), "{word} is not in\n{}", out(&output));
     }
     assert_eq!(err(&output), "");
@@ -220,6 +233,289 @@ fn the_kinds_are_listed_for_people_and_for_programs() {
     assert!(out(&run(&["kinds"])).contains("db_instance (rds)"));
     let value: Value = serde_json::from_slice(&run(&["kinds", "--output", "json"]).stdout).unwrap();
     assert!(value["kinds"].as_array().unwrap().len() >= 4);
+}
+
+/// What the AWS CLI says of an account that has the network and nothing of ours.
+const OBSERVED: &str = r#"{
+  "Vpcs": [{
+    "VpcId": "vpc-1",
+    "CidrBlock": "10.0.0.0/16",
+    "Tags": [{"Key": "Name", "Value": "shared-prod-vpc"}]
+  }],
+  "Subnets": [
+    {"SubnetId": "subnet-a", "VpcId": "vpc-1", "AvailabilityZone": "eu-west-1a"},
+    {"SubnetId": "subnet-b", "VpcId": "vpc-1", "AvailabilityZone": "eu-west-1b"}
+  ],
+  "DBSubnetGroups": [],
+  "DBParameterGroups": [],
+  "DBInstances": []
+}"#;
+
+/// The subnet group that the network of the manifest asks for.
+const SUBNET_GROUP: &str = r#"[{
+    "DBSubnetGroupName": "levelset-shared-prod-vpc",
+    "DBSubnetGroupDescription": "Subnets of levelset/Network/shared-prod-vpc",
+    "VpcId": "vpc-1",
+    "SubnetGroupStatus": "Complete",
+    "Subnets": [
+      {"SubnetIdentifier": "subnet-a", "SubnetStatus": "Active"},
+      {"SubnetIdentifier": "subnet-b", "SubnetStatus": "Active"}
+    ],
+    "DBSubnetGroupArn": "arn:aws:rds:eu-west-1:111122223333:subgrp:levelset-shared-prod-vpc"
+  }]"#;
+
+const NETWORK: &str = "\
+apiVersion: platform.kby.io/v1alpha1
+kind: Network
+metadata:
+  name: shared-prod-vpc
+spec:
+  environment: production
+";
+
+fn plan(manifest: &str, observed: &str, more: &[&str]) -> Output {
+    let folder = folder(&[("git/a.yaml", manifest), ("observed.json", observed)]);
+    let words = [&["plan", "git", "--observed", "observed.json"], more].concat();
+    levelset(&words).current_dir(folder.path()).output().unwrap()
+}
+
+#[test]
+fn a_plan_against_saved_answers_shows_what_would_be_made_and_answers_two() {
+    let output = plan(GOOD, OBSERVED, &[]);
+    assert_eq!(code(&output), 2, "{}", err(&output));
+    for expected in [
+        "+ db_subnet_group/levelset-shared-prod-vpc",
+        "+ db_instance/team-payments-prod",
+        "+ database.engine       \"postgres\"\n",
+        "Plan: 2 to create, 0 to change, 0 refused, 1 unchanged",
+    ] {
+        assert!(out(&output).contains(expected), "{expected} is not in\n{}", out(&output));
+    }
+}
+
+#[test]
+fn a_plan_without_work_answers_zero() {
+    let observed =
+        OBSERVED.replace(r#""DBSubnetGroups": []"#, &format!("\"DBSubnetGroups\": {SUBNET_GROUP}"));
+    let output = plan(NETWORK, &observed, &[]);
+    assert_eq!(out(&output), "Nothing to do: 2 unchanged\n", "{}", err(&output));
+    assert_eq!(code(&output), 0);
+}
+
+#[test]
+fn what_the_saved_answers_do_not_tell_is_unknown_and_never_made() {
+    let output = plan(GOOD, "{}", &["-o", "json"]);
+    assert_eq!(code(&output), 2);
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["summary"]["create"], 0);
+    let resources = value["objects"][0]["resources"].as_array().unwrap();
+    assert!(resources.iter().all(|resource| resource["calls"] == serde_json::json!([])));
+}
+
+#[test]
+fn the_commands_of_a_plan_are_shell_that_a_shell_takes() {
+    let output = plan(GOOD, OBSERVED, &["--output", "awscli"]);
+    assert_eq!(code(&output), 2);
+    assert!(out(&output).contains("aws rds create-db-subnet-group --"), "{}", out(&output));
+    let folder = folder(&[("plan.sh", out(&output))]);
+    let checked = Command::new("sh").arg("-n").arg(folder.path().join("plan.sh")).output().unwrap();
+    assert!(checked.status.success(), "{}", err(&checked));
+}
+
+#[test]
+fn a_plan_of_the_same_files_at_the_same_time_is_the_same_plan() {
+    let at = ["--at", "2026-12-01T03:00:00Z", "-o", "json"];
+    let first = plan(GOOD, OBSERVED, &at);
+    assert_eq!(first.stdout, plan(GOOD, OBSERVED, &at).stdout);
+}
+
+#[test]
+fn garbage_for_saved_answers_is_an_error_and_no_empty_cloud() {
+    for (observed, expected) in [
+        ("not json", "not JSON"),
+        ("[]", "object"),
+        (r#"{"DBInstances": {}}"#, "DBInstances"),
+        (r#"{"DBInstances": [], "NextToken": "x"}"#, "page"),
+    ] {
+        let output = plan(GOOD, observed, &[]);
+        assert_eq!((code(&output), out(&output)), (1, ""), "{observed}");
+        assert!(err(&output).contains(expected), "{observed}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_broken_manifest_is_not_planned() {
+    let output = plan(&GOOD.replace("sizeClass", "sizeclass"), OBSERVED, &[]);
+    assert_eq!((code(&output), out(&output)), (1, ""));
+    assert!(err(&output).contains("git/a.yaml:13:7"), "{}", err(&output));
+}
+
+#[test]
+fn a_plan_of_the_cloud_wants_its_environment_to_be_configured() {
+    let folder = folder(&[("a.yaml", GOOD)]);
+    let output = levelset(&["plan"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((code(&output), out(&output)), (1, ""));
+    assert!(err(&output).contains("\"production\""), "{}", err(&output));
+}
+
+#[test]
+fn an_agent_without_a_repository_says_how_to_name_one() {
+    let folder = folder(&[]);
+    for verb in ["run", "sync"] {
+        let output = levelset(&[verb]).current_dir(folder.path()).output().unwrap();
+        assert_eq!((code(&output), out(&output)), (1, ""));
+        assert!(err(&output).contains("LEVELSET_REPOSITORY_URL"), "{verb}: {}", err(&output));
+    }
+}
+
+/// A folder with a repository of one commit, and settings whose AWS is a port that nobody serves.
+fn agent_folder() -> TempDir {
+    let settings = "\
+environments:
+  production: {account: \"111122223333\", region: eu-west-1, endpointUrl: \"http://127.0.0.1:1\"}
+repository: {path: repository}
+stateDirectory: state
+listen: 127.0.0.1:0
+";
+    let folder = folder(&[("levelset.yaml", settings), ("repository/a.yaml", GOOD)]);
+    let repository = git2::Repository::init(folder.path().join("repository")).unwrap();
+    let mut index = repository.index().unwrap();
+    index.add_path(Path::new("a.yaml")).unwrap();
+    let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+    let author = git2::Signature::now("A", "a@example.com").unwrap();
+    repository.commit(Some("HEAD"), &author, &author, "first", &tree, &[]).unwrap();
+    folder
+}
+
+/// An agent that runs, and ends with the test.
+struct Running {
+    child: Child,
+    log: BufReader<ChildStderr>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts an agent, and waits until its log says that it has read the commit.
+fn start(folder: &Path) -> Running {
+    let mut command = levelset(&["run", "--log-format", "json"]);
+    command.current_dir(folder).stderr(Stdio::piped());
+    command.envs([("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x")]);
+    let mut child = command.env("AWS_EC2_METADATA_DISABLED", "true").spawn().unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let mut agent = Running { child, log };
+    let mut line = String::new();
+    while agent.log.read_line(&mut line).unwrap() > 0 {
+        let entry: Value = serde_json::from_str(&line).unwrap();
+        if entry["message"] == "commit read" {
+            assert_eq!(entry["objects"], 1, "{line}");
+            return agent;
+        }
+        line.clear();
+    }
+    panic!("the agent ended: {:?}", agent.child.wait());
+}
+
+#[test]
+fn an_agent_holds_its_state_alone_and_stops_when_it_is_asked_to() {
+    let folder = agent_folder();
+    let mut agent = start(folder.path());
+    let second = levelset(&["run"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((code(&second), out(&second)), (1, ""));
+    assert!(err(&second).contains("error: another agent"), "{}", err(&second));
+    let asked = Command::new("kill").arg(agent.child.id().to_string()).status().unwrap();
+    assert!(asked.success());
+    let mut rest = String::new();
+    agent.log.read_to_string(&mut rest).unwrap();
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0), "{rest}");
+    assert!(rest.contains("the agent stops"), "{rest}");
+    let status = levelset(&["status"]).current_dir(folder.path()).output().unwrap();
+    assert!(out(&status).contains("Workspace/team-payments-prod"), "{}", out(&status));
+}
+
+#[test]
+fn the_demo_goes_through_every_act_on_its_own() {
+    let output = run(&["demo"]);
+    assert_eq!((code(&output), err(&output)), (0, ""));
+    for expected in ["Plan: 2 to create", "Created ", "Reverted ", "Updated ", "Invalid "] {
+        assert!(out(&output).contains(expected), "{expected} is not in\n{}", out(&output));
+    }
+    assert!(out(&output).contains("\n0 calls that change something since then\n"));
+}
+
+/// Writes what an agent would have written about two objects that have one name.
+fn store(folder: &Path) {
+    let write = async {
+        let store = Sqlite::open(&folder.join("levelset.db")).await.unwrap();
+        let token = store.grant(Shard::default()).await.unwrap();
+        for kind in [ObjectKind::Workspace, ObjectKind::Network] {
+            let record = Record {
+                key: Key::new(kind, "payments"),
+                generation: Generation(3),
+                digest: String::new(),
+                status: ObjectStatus {
+                    observed_generation: Generation(2),
+                    ..ObjectStatus::default()
+                },
+                memory: Memory::default(),
+            };
+            store.put(&record, &[], token).await.unwrap();
+        }
+        store.close().await;
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(write);
+}
+
+#[test]
+fn the_status_comes_from_the_store_without_an_agent() {
+    let folder = folder(&[]);
+    store(folder.path());
+    let state = folder.path().to_str().unwrap();
+    let status = |more: &[&str]| run(&[&["status", "--state-dir", state], more].concat());
+    let all = status(&[]);
+    assert_eq!((code(&all), err(&all)), (0, ""));
+    let lines: Vec<&str> = out(&all).lines().collect();
+    assert!(
+        lines[0].starts_with("OBJECT") && lines[1].starts_with("Network/payments"),
+        "{lines:?}"
+    );
+    let one = status(&["Workspace/payments"]);
+    assert!(out(&one).starts_with("Workspace/payments\n  generation      3, worked on 2\n"));
+    let json: Value = serde_json::from_slice(&status(&["-o", "json"]).stdout).unwrap();
+    assert_eq!(json["objects"][1]["object"], "Workspace/payments");
+    for (name, expected) in [("payments", "several objects"), ("nobody", "no object \"nobody\"")] {
+        let output = status(&[name]);
+        assert_eq!((code(&output), out(&output)), (1, ""));
+        assert!(err(&output).contains(expected), "{}", err(&output));
+    }
+}
+
+#[test]
+fn a_store_that_is_not_there_is_an_error_that_names_it_and_makes_nothing() {
+    let folder = folder(&[]);
+    let state = folder.path().join("none");
+    let output = run(&["status", "--state-dir", state.to_str().unwrap()]);
+    assert_eq!(code(&output), 1);
+    assert!(err(&output).contains("none/levelset.db"), "{}", err(&output));
+    assert!(!state.exists());
+}
+
+#[test]
+fn everything_that_is_wrong_with_the_settings_is_told_at_once() {
+    let folder = folder(&[("levelset.yaml", "listen: nowhere\nworkers: 1000\nnonsense: 1\n")]);
+    let output = levelset(&["status"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((code(&output), out(&output)), (1, ""));
+    assert!(err(&output).starts_with("error: the settings cannot be used\n"), "{}", err(&output));
+    for expected in ["listen", "workers", "nonsense", "levelset.yaml:2:"] {
+        assert!(err(&output).contains(expected), "{expected} is not in {}", err(&output));
+    }
+    let missing = run(&["status", "--config", "/nowhere/levelset.yaml"]);
+    assert_eq!(code(&missing), 1);
+    assert!(err(&missing).contains("/nowhere/levelset.yaml"), "{}", err(&missing));
 }
 
 #[test]

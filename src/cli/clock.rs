@@ -1,5 +1,7 @@
 //! The time of day: the machine's, or one that a person names.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::model::Clock;
@@ -15,9 +17,13 @@ impl Clock for SystemClock {
     }
 }
 
+/// Returns the machine's clock as everyone else is given it.
+pub(super) fn system_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 /// Tells one time for ever, so that a plan can be made again.
 #[derive(Debug, Clone, Copy)]
-#[expect(dead_code, reason = "`plan` follows")]
 pub(super) struct At(pub(super) Timestamp);
 
 impl Clock for At {

@@ -7,8 +7,12 @@ use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
+use crate::config::ConfigProblem;
+use crate::lease::StateError;
 use crate::report::Style;
 use crate::report::style::Ink;
+use crate::source::SourceError;
+use crate::status::StoreError;
 
 /// Says why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,24 +34,105 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// The settings are not usable.
+    #[error("the settings cannot be used")]
+    Settings(Vec<ConfigProblem>),
+    /// The saved answers could not be read.
+    #[error("cannot read the saved answers in {path}", path = path.display())]
+    Observed {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The agent's store could not be read or written.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The repository could not be read.
+    #[error(transparent)]
+    Source(SourceError),
+    /// A secret that the settings point at could not be read.
+    #[error("cannot read the secret that {from} names")]
+    Secret {
+        /// The layer that names it.
+        from: String,
+        /// What happened.
+        source: io::Error,
+    },
+    /// The state directory cannot be used.
+    #[error(transparent)]
+    State(StateError),
+    /// The agent stopped following the repository without being asked to.
+    #[error("the agent no longer follows the repository; the log says why")]
+    Ended,
+    /// The demo could not go on.
+    #[error("the demo cannot go on")]
+    Demo(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// An object could not be planned.
+    #[error("cannot plan: {0}")]
+    Plan(String),
+    /// The store holds no object of this name.
+    #[error("the store holds no object \"{name}\"")]
+    UnknownObject {
+        /// The name.
+        name: String,
+    },
+    /// Several objects have this name.
+    #[error("\"{name}\" is the name of several objects")]
+    AmbiguousObject {
+        /// The name.
+        name: String,
+    },
+    /// The machine did not give what the program needs to start.
+    #[error("cannot start")]
+    Start(#[source] io::Error),
 }
 
 impl Error {
+    /// Makes the error of a demo that cannot go on.
+    pub(super) fn demo(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Demo(source.into())
+    }
+
+    /// Lists what is wrong where it is more than one thing.
+    fn details(&self) -> Vec<String> {
+        match self {
+            Self::Settings(problems) => problems.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Says what to do about it.
     fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Print(_) => None,
-            Self::Manifests { .. } => Some("give the folder that holds the manifests, or one file"),
-            Self::NoManifests { .. } => {
-                Some("a manifest is a file whose name ends with .yaml or .yml")
+        let hint = match self {
+            Self::Print(_)
+            | Self::Settings(_)
+            | Self::Start(_)
+            | Self::Store(_)
+            | Self::Source(_)
+            | Self::Secret { .. }
+            | Self::State(_)
+            | Self::Ended
+            | Self::Demo(_)
+            | Self::Plan(_) => return None,
+            Self::Manifests { .. } => "give the folder that holds the manifests, or one file",
+            Self::NoManifests { .. } => "a manifest is a file whose name ends with .yaml or .yml",
+            Self::Observed { .. } => {
+                "the file is one JSON object of the AWS CLI's lists: {\"DBInstances\": [...]}"
             }
-        }
+            Self::UnknownObject { .. } => "`levelset status` lists all of them",
+            Self::AmbiguousObject { .. } => "write Workspace/NAME or Network/NAME",
+        };
+        Some(hint)
     }
 }
 
 /// Renders an error, the chain of its causes, and what to do.
 pub fn render(error: &Error, style: Style) -> String {
     let mut text = format!("{} {error}\n", style.paint(Ink::Bad, "error:"));
+    for detail in error.details() {
+        text.push_str(&format!("  - {detail}\n"));
+    }
     let mut cause = error.source();
     while let Some(error) = cause {
         text.push_str(&format!("  {} {error}\n", style.paint(Ink::Faint, "caused by:")));

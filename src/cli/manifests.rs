@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::manifest::{Files, Object};
-use crate::model::{ChangeSet, Problem, Severity};
+use crate::desired::{Cache, Guard, Reader, Snapshot};
+use crate::model::{ChangeSet, Problem, Severity, Tree};
 use crate::source::read_worktree;
 
 /// Holds what a folder declares.
 pub(super) struct Manifests {
-    /// The objects in force, in the order of their keys.
-    pub(super) objects: Vec<Arc<Object>>,
+    /// The objects, as the stages read them.
+    pub(super) desired: Reader,
     /// Everything that is wrong, in the order of the files.
     pub(super) problems: Vec<Problem>,
     /// How many files there are.
@@ -25,6 +25,11 @@ impl Manifests {
     pub(super) fn is_broken(&self) -> bool {
         self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
+
+    /// Returns the objects.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.desired.snapshot()
+    }
 }
 
 /// Reads and checks the manifests of a folder, or one file.
@@ -33,26 +38,34 @@ impl Manifests {
 ///
 /// When the folder cannot be read as a whole, or holds no manifest at all.
 pub(super) fn read(path: &Path) -> Result<Manifests, Error> {
+    let changes = commit(path)?;
+    let files = changes.changed.len();
+    let mut cache = Cache::new(Guard::default());
+    // Which keys are new is the agent's interest; here all of them are.
+    let _ = cache.apply(&changes);
+    let problems = cache.snapshot().problems.values().flatten().cloned().collect::<Vec<_>>();
+    let problems = problems.into_iter().map(|problem| placed(path, problem)).collect();
+    Ok(Manifests { desired: cache.reader(), problems, files })
+}
+
+/// Reads the manifests of a folder, or one file, as if they were a commit.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub(super) fn commit(path: &Path) -> Result<ChangeSet, Error> {
     let tree = read_worktree(path)
         .map_err(|error| Error::Manifests { path: path.to_owned(), source: Box::new(error) })?;
-    if tree.entries.is_empty() {
-        return Err(Error::NoManifests { path: path.to_owned() });
+    match tree.entries.is_empty() {
+        true => Err(Error::NoManifests { path: path.to_owned() }),
+        false => Ok(whole(tree)),
     }
-    let count = tree.entries.len();
-    let changes = ChangeSet {
-        revision: tree.revision,
-        changed: tree.entries,
-        removed: Vec::new(),
-        full: true,
-    };
-    let mut files = Files::default();
-    // Which keys were touched is the agent's interest; here all of them are new.
-    let _ = files.apply(&changes);
-    Ok(Manifests {
-        objects: files.objects().cloned().collect(),
-        problems: files.problems().into_iter().map(|problem| placed(path, problem)).collect(),
-        files: count,
-    })
+}
+
+/// Takes a tree for a change set that holds everything.
+pub(super) fn whole(tree: Tree) -> ChangeSet {
+    let Tree { revision, entries } = tree;
+    ChangeSet { revision, changed: entries, removed: Vec::new(), full: true }
 }
 
 /// Names the file as the person at the terminal would, so that an editor or a code host finds it.

@@ -5,13 +5,26 @@
 //! Invariants: only this room prints, and only through [`Output`]; an error is printed once, as its
 //! chain of causes, by [`error`]; standard output carries the result and nothing else.
 
+mod agent;
 pub mod clock;
+mod cloud;
 mod completions;
+mod demo;
+mod engine;
 pub mod error;
+mod history;
 mod kinds;
+mod logging;
 mod manifests;
 pub mod output;
+mod plan;
+mod progress;
+mod repository;
+mod run;
 mod schema;
+mod settings;
+mod status;
+mod sync;
 mod validate;
 
 use std::ffi::OsString;
@@ -46,6 +59,8 @@ pub(crate) struct Global {
     /// Colours: `auto` looks at the terminal, NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     color: Colour,
+    #[command(flatten)]
+    settings: settings::Flags,
 }
 
 pub(crate) const GLOBAL: &str = "Global options";
@@ -68,7 +83,13 @@ enum Colour {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Run(run::Arguments),
     Validate(validate::Arguments),
+    Plan(plan::Arguments),
+    Sync(sync::Arguments),
+    Status(status::Arguments),
+    History(history::Arguments),
+    Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
     Schema,
     Kinds(kinds::Arguments),
@@ -114,12 +135,24 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
+    let settings = &arguments.global.settings;
     match arguments.verb {
+        Verb::Run(arguments) => run::run(&arguments, settings, output),
         Verb::Validate(arguments) => validate::run(&arguments, output),
+        Verb::Plan(arguments) => plan::run(&arguments, settings, output),
+        Verb::Sync(arguments) => sync::run(&arguments, settings, output),
+        Verb::Status(arguments) => status::run(&arguments, settings, output),
+        Verb::Demo(arguments) => demo::run(&arguments, output),
+        Verb::History(arguments) => history::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),
         Verb::Completions(arguments) => completions::run(&arguments, output),
     }
+}
+
+/// Makes the runtime that a verb needs which waits for others.
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Start)
 }
 
 /// Returns the description of the whole command line.

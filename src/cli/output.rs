@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 
 use super::error::{self, Error};
+use super::progress::Progress;
 use crate::report::Style;
 
 /// Writes to the two streams of a command.
@@ -44,9 +45,14 @@ impl Output {
         self.out.style
     }
 
-    /// Tells whether a person watches standard error, so that progress may be drawn there.
-    pub fn is_watched(&self) -> bool {
-        self.err.is_terminal
+    /// Returns whether standard error shows colours.
+    pub(super) fn note_style(&self) -> Style {
+        self.err.style
+    }
+
+    /// Draws progress on standard error, if a person watches it.
+    pub(super) fn progress(&self, what: &'static str, total: usize) -> Progress {
+        Progress::begin(what, total, self.err.is_terminal)
     }
 
     /// Writes the result of a command.

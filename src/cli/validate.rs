@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Er
 fn render(read: &Manifests, format: Format, style: Style) -> String {
     match format {
         Format::Text => {
-            let (objects, files) = (read.objects.len(), read.files);
+            let (objects, files) = (read.snapshot().objects.len(), read.files);
             text::checked(objects, files, &read.problems, style)
         }
         Format::Json => json::problems(&read.problems),

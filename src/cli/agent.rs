@@ -1,0 +1,114 @@
+//! The agent, put together: the one place where every room is joined to the others.
+//!
+//! In: a [`Config`]. Out: an [`Agent`] that holds the right to write and is ready to be given
+//! change sets. `run` feeds it from the watcher, `sync` with one reading.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::clock::system_clock;
+use super::engine::{Ports, engine};
+use super::error::Error;
+use super::repository::Remote;
+use crate::config::Config;
+use crate::desired::{Cache, Guard};
+use crate::lease::{Single, StateDirectory};
+use crate::model::{Cloud, Shard};
+use crate::reconcile::engine::Engine;
+use crate::reconcile::next::Pace;
+use crate::reconcile::triggers::Triggers;
+use crate::reconcile::work_queue::WorkQueue;
+use crate::reconcile::worker;
+use crate::source::Watcher;
+use crate::status::metrics::Metrics;
+use crate::status::{Sqlite, Store};
+
+/// How long a list of AWS may be shared by the passes that need it.
+const FRESH: SignedDuration = SignedDuration::from_secs(5);
+
+/// The longest that a stop waits for passes that are under way.
+const PATIENCE: Duration = Duration::from_secs(80);
+
+/// Holds an agent that has not begun to work.
+pub(super) struct Agent {
+    /// What a pass works with.
+    pub(super) engine: Arc<Engine>,
+    /// The keys that are to be worked on.
+    pub(super) queue: Arc<WorkQueue>,
+    /// The figures.
+    pub(super) metrics: Arc<Metrics>,
+    /// Set when the agent stops.
+    pub(super) stop: CancellationToken,
+    /// Everything that runs beside.
+    pub(super) tasks: TaskTracker,
+    store: Sqlite,
+}
+
+impl Agent {
+    /// Takes the right to write and opens the store; connects to nothing.
+    ///
+    /// # Errors
+    ///
+    /// When another agent holds the state directory, or the store cannot be opened.
+    pub(super) async fn open(
+        config: &Config,
+        cloud: Arc<dyn Cloud>,
+        pace: Pace,
+    ) -> Result<(Self, Triggers), Error> {
+        let directory =
+            StateDirectory::lock(&config.state_directory.value).map_err(Error::State)?;
+        let file = StateDirectory::store_file(directory.path());
+        let store = Sqlite::open(&file).await.map_err(Error::Store)?;
+        let token = store.grant(Shard::default()).await.map_err(Error::Store)?;
+        let clock = system_clock();
+        let (cache, stop) = (Cache::new(Guard::default()), CancellationToken::new());
+        let ports = Ports {
+            cloud,
+            store: Arc::new(store.clone()),
+            fence: Arc::new(Single::new(directory, token)),
+            clock: Arc::clone(&clock),
+        };
+        let engine = Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
+        let engine = Arc::new(engine);
+        let queue = Arc::new(WorkQueue::new(clock));
+        let metrics = Arc::new(Metrics::new(env!("CARGO_PKG_VERSION")));
+        let (engine_, queue_) = (Arc::clone(&engine), Arc::clone(&queue));
+        let triggers = Triggers::restore(cache, engine_, queue_, Arc::clone(&metrics))
+            .await
+            .map_err(Error::Store)?;
+        let tasks = TaskTracker::new();
+        Ok((Self { engine, queue, metrics, stop, tasks, store }, triggers))
+    }
+
+    /// Starts to follow the repository; the task ends when the agent stops, or gives up.
+    pub(super) fn follow(&self, remote: Remote, triggers: Triggers) -> JoinHandle<()> {
+        let clock = Arc::clone(&self.engine.clock);
+        let rng = StdRng::seed_from_u64(rand::random());
+        let (watcher, watched) =
+            Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
+        self.tasks.spawn(triggers.run(watched.changes, watched.health, self.stop.clone()));
+        self.tasks.spawn(watcher.run(self.stop.clone()))
+    }
+
+    /// Starts the workers.
+    pub(super) fn work(&self, workers: u16) {
+        let (engine, queue, metrics) = (&self.engine, &self.queue, &self.metrics);
+        worker::start(workers.into(), engine, queue, metrics, &self.stop, &self.tasks);
+    }
+
+    /// Ends what is under way, and closes the store; returns whether everything ended in time.
+    pub(super) async fn close(self) -> bool {
+        self.stop.cancel();
+        self.tasks.close();
+        let ended = tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_ok();
+        self.store.close().await;
+        ended
+    }
+}

@@ -1,0 +1,72 @@
+//! What a pass works with, put together from the settings.
+//!
+//! In: a [`Config`] and the ports. Out: an [`Engine`], the same for the agent and for those who only
+//! look.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::desired::Reader;
+use crate::model::fence::Lost;
+use crate::model::{Clock, Cloud, Fence, Token};
+use crate::observe::Observer;
+use crate::reconcile::engine::{Engine, Environment, Jitter};
+use crate::reconcile::next::Pace;
+use crate::status::Store;
+
+/// Holds the ports that an engine reaches the world through.
+pub(super) struct Ports {
+    /// How AWS is read and written.
+    pub(super) cloud: Arc<dyn Cloud>,
+    /// What is remembered.
+    pub(super) store: Arc<dyn Store>,
+    /// The right to write.
+    pub(super) fence: Arc<dyn Fence>,
+    /// The time of day.
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// Puts an engine together; `fresh` is how long a list of AWS may be shared.
+pub(super) fn engine(
+    config: &Config,
+    desired: Reader,
+    ports: Ports,
+    fresh: SignedDuration,
+    stopping: CancellationToken,
+) -> Engine {
+    Engine {
+        agent: config.agent_name.value.clone(),
+        environments: environments(config),
+        desired,
+        observer: Observer::new(Arc::clone(&ports.cloud), Arc::clone(&ports.clock), fresh),
+        cloud: ports.cloud,
+        store: ports.store,
+        fence: ports.fence,
+        clock: ports.clock,
+        pace: Pace::default(),
+        stopping,
+        jitter: Jitter::seeded(rand::random()),
+    }
+}
+
+fn environments(config: &Config) -> BTreeMap<String, Environment> {
+    let environment = |configured: &crate::config::Environment| Environment {
+        scope: configured.scope(),
+        production: configured.production.value,
+    };
+    config.environments.iter().map(|(name, it)| (name.clone(), environment(it))).collect()
+}
+
+/// The right to write of somebody who only looks: none.
+pub(super) struct OnlyLooks;
+
+impl Fence for OnlyLooks {
+    fn check(&self, _needed: Duration) -> Result<Token, Lost> {
+        Err(Lost("a plan changes nothing".to_owned()))
+    }
+}

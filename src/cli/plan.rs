@@ -1,0 +1,158 @@
+//! `levelset plan`: what a pass would change, field by field; it changes nothing.
+//!
+//! With `--observed FILE` it plans against saved answers of the AWS CLI instead of the cloud, with
+//! the same stages as the agent, so that a decision can be made again anywhere.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::clock::{At, system_clock};
+use super::engine::{OnlyLooks, Ports, engine};
+use super::error::Error;
+use super::manifests::{self, Manifests};
+use super::output::Output;
+use super::settings::Flags;
+use super::{Exit, cloud, runtime};
+use crate::config::Config;
+use crate::kinds;
+use crate::lease::StateDirectory;
+use crate::model::{AccountId, Clock, Cloud, Plan, Region, Scope};
+use crate::observe::saved::Saved;
+use crate::reconcile::engine::{Engine, Environment};
+use crate::reconcile::pass::preview;
+use crate::report::{Style, Summary, awscli, json, text};
+use crate::status::{InMemory, Sqlite, Store};
+
+/// How long a list may be shared: longer than any plan takes.
+const FRESH: SignedDuration = SignedDuration::from_hours(1);
+
+/// Show what a pass would change, field by field, and what that disrupts; changes nothing
+///
+/// Exit code 0: nothing to do; 2: something is not as declared, or not known; 1: an error.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The folder that holds the manifests, or one file
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Plan against saved AWS CLI answers instead of the cloud
+    ///
+    /// One JSON object of lists, as the AWS CLI prints them: {"DBInstances": [...], "Vpcs": [...]}.
+    /// A list that is there and lacks a resource means that it does not exist; a list that is
+    /// missing means that nothing is known.
+    #[arg(long, value_name = "FILE")]
+    observed: Option<PathBuf>,
+    /// The time to plan for, for example 2026-12-01T03:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    at: Option<Timestamp>,
+    /// The form of the plan; `awscli` is the commands that do the same
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    output: Form,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+    Awscli,
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    flags: &Flags,
+    output: &mut Output,
+) -> Result<Exit, Error> {
+    let read = manifests::read(&arguments.path)?;
+    if !read.problems.is_empty() {
+        output.note(text::problems(&read.problems, output.note_style()).trim_end());
+    }
+    if read.is_broken() {
+        return Ok(Exit::Wrong);
+    }
+    let config = flags.load(&[])?;
+    let clock = clock(arguments.at);
+    let cloud: Arc<dyn Cloud> = match &arguments.observed {
+        Some(path) => Arc::new(saved(path)?),
+        None => cloud::aws(&config, &clock),
+    };
+    let plans = runtime()?.block_on(async {
+        let store = memory(&config, arguments.observed.is_some()).await?;
+        let ports = Ports { cloud, store, fence: Arc::new(OnlyLooks), clock };
+        let stopping = CancellationToken::new();
+        let mut engine = engine(&config, read.desired.clone(), ports, FRESH, stopping);
+        if arguments.observed.is_some() {
+            assume(&mut engine, &read, output);
+        }
+        plans(&engine, output).await
+    })?;
+    output.print(&render(&plans, arguments.output, output.style()))?;
+    let differs = Summary::of(&plans).has_differences();
+    Ok(if differs { Exit::Different } else { Exit::Done })
+}
+
+fn clock(at: Option<Timestamp>) -> Arc<dyn Clock> {
+    match at {
+        Some(at) => Arc::new(At(at)),
+        None => system_clock(),
+    }
+}
+
+fn saved(path: &Path) -> Result<Saved, Error> {
+    let failed = |source| Error::Observed { path: path.to_owned(), source };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(Box::new(error)))?;
+    Saved::parse(&text, kinds::all()).map_err(|error| failed(Box::new(error)))
+}
+
+/// Returns what the agent on this machine remembers, so that drift is told from a change in Git.
+///
+/// Saved answers are planned without it: the same file gives the same plan anywhere.
+async fn memory(config: &Config, is_offline: bool) -> Result<Arc<dyn Store>, Error> {
+    let path = StateDirectory::store_file(&config.state_directory.value);
+    if is_offline || !path.exists() {
+        return Ok(Arc::new(InMemory::new()));
+    }
+    Ok(Arc::new(Sqlite::open_read_only(&path).await.map_err(Error::Store)?))
+}
+
+/// Takes saved answers, which are of one account, for those of every environment that is not
+/// configured.
+fn assume(engine: &mut Engine, read: &Manifests, output: &mut Output) {
+    for entry in read.snapshot().objects.values() {
+        let name = entry.object.environment();
+        if engine.environments.contains_key(name) {
+            continue;
+        }
+        output.note(&format!(
+            "the environment \"{name}\" is not configured: the saved answers are taken for its account"
+        ));
+        let scope =
+            Scope { account: AccountId::new("000000000000"), region: Region::new("us-east-1") };
+        let assumed = Environment { scope, production: name == "production" };
+        engine.environments.insert(name.to_owned(), assumed);
+    }
+}
+
+/// Plans every object, networks before the workspaces that name them.
+pub(super) async fn plans(engine: &Engine, output: &Output) -> Result<Vec<Plan>, Error> {
+    let snapshot = engine.desired.snapshot();
+    let progress = output.progress("reading AWS", snapshot.objects.len());
+    let mut plans = Vec::with_capacity(snapshot.objects.len());
+    for (key, entry) in snapshot.objects.iter() {
+        let record = engine.store.get(key).await.map_err(Error::Store)?;
+        plans.push(preview(engine, entry, record).await.map_err(Error::Plan)?);
+        progress.advance();
+    }
+    progress.finish();
+    Ok(plans)
+}
+
+fn render(plans: &[Plan], form: Form, style: Style) -> String {
+    match form {
+        Form::Text => text::plan(plans, style),
+        Form::Json => json::plan(plans),
+        Form::Awscli => awscli::calls(plans),
+    }
+}

@@ -1,0 +1,53 @@
+//! `levelset run`: the agent, until it is told to stop.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::agent::Agent;
+use super::clock::system_clock;
+use super::error::Error;
+use super::output::Output;
+use super::repository::{Remote, remote};
+use super::settings::Flags;
+use super::{Exit, cloud, logging, runtime};
+use crate::config::Config;
+use crate::reconcile::next::Pace;
+use crate::source;
+
+/// Run the agent: follow the repository and keep AWS level with it
+///
+/// It stops on SIGTERM and SIGINT, after the calls that are under way.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
+
+pub(super) fn run(_: &Arguments, flags: &Flags, output: &mut Output) -> Result<Exit, Error> {
+    let config = flags.load(&[])?;
+    let repository = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
+    let remote = remote(repository, &config.state_directory.value)?;
+    logging::start(&config.log);
+    source::init();
+    let ended = runtime()?.block_on(serve(&config, remote))?;
+    if !ended {
+        output.note("some calls had not ended when the agent stopped");
+    }
+    Ok(Exit::Done)
+}
+
+/// Works until a signal comes or the source gives up; returns whether everything ended in time.
+async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
+    let shown = remote.location.shown().to_owned();
+    let cloud = cloud::aws(config, &system_clock());
+    let (agent, triggers) = Agent::open(config, cloud, Pace::default()).await?;
+    let following = agent.follow(remote, triggers);
+    agent.work(config.workers.value);
+    tracing::info!(repository = shown, "the agent follows the repository");
+    let is_asked = tokio::select! {
+        _ = terminate.recv() => true,
+        _ = interrupt.recv() => true,
+        _ = following => false,
+    };
+    tracing::info!("the agent stops");
+    let ended = agent.close().await;
+    if is_asked { Ok(ended) } else { Err(Error::Ended) }
+}
