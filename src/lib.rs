@@ -30,16 +30,16 @@ pub mod apply;
 
 pub mod status;
 
-pub mod config;
+pub mod reconcile;
 
 pub mod lease;
-
-pub mod reconcile;
 
 pub mod report;
 
 pub mod aws;
 
 pub mod sandbox;
+
+pub mod config;
 
 pub mod cli;

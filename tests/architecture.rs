@@ -95,7 +95,7 @@ fn rooms_named(source: &Source) -> Vec<String> {
         is_room(&path[0])
             && !allowed.iter().any(|pattern| matches(pattern, path))
             && !is_own(&module, path)
-            && (!is_bridge(source) || !matches("kinds::sdk", path))
+            && !is_shared_bridge(source, path)
     });
     refused.map(|path| format!("names `{}`, which is not its business", path.join("::"))).collect()
 }

@@ -11,10 +11,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::kinds::db_instance::spec::{Database, Placement};
-use crate::kinds::db_subnet_group::NAME as DB_SUBNET_GROUP;
+use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
+use crate::kinds::db_parameter_group::spec as parameter_group_spec;
+use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
 use crate::kinds::vpc::NAME as VPC;
-use crate::kinds::{db_instance, db_parameter_group, db_subnet_group};
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
 use crate::manifest::{Object, Spec};
@@ -87,7 +87,7 @@ fn workspace(
             member: "DBParameterGroupName".to_owned(),
         }),
     };
-    let mut instance = db_instance::spec::resource(database, &placement);
+    let mut instance = instance_spec::resource(database, &placement);
     instance.adopt |= object.adopts();
     resources.extend(group);
     resources.push(instance);
@@ -112,7 +112,7 @@ fn vpc_and_group(
     let vpc = blank(place.id(VPC, vpc_name), "network", owner);
     let name = place.group(network).name;
     let mut group =
-        db_subnet_group::spec::resource(&place.scope, &name, &vpc.owner, &vpc.id, tags, None);
+        subnet_group_spec::resource(&place.scope, &name, &vpc.owner, &vpc.id, tags, None);
     group.adopt = adopt;
     [vpc, group]
 }
@@ -127,10 +127,10 @@ fn parameter_group(
     let parameters = database.parameter_fields()?;
     let family = database.family()?;
     let base = format!("{}-{}", place.agent, object.key.name);
-    let name = db_parameter_group::spec::group_name(&base, &family);
+    let name = parameter_group_spec::group_name(&base, &family);
     let tags = database.tags.as_ref();
     let mut group =
-        db_parameter_group::spec::resource(&place.scope, &name, owner, &family, parameters, tags);
+        parameter_group_spec::resource(&place.scope, &name, owner, &family, parameters, tags);
     group.adopt = database.adopt || object.adopts();
     Some(group)
 }

@@ -250,7 +250,12 @@ async fn a_new_size_is_queued_for_the_window_and_applied_there() {
     assert_eq!(status.observed_generation.0, 2);
     scene.wait(SignedDuration::from_mins(2));
     let status = scene.pass().await.status.unwrap();
-    assert_eq!(status.resources.last().unwrap().state, "Deferred", "{:#?}", status.resources.last());
+    assert_eq!(
+        status.resources.last().unwrap().state,
+        "Deferred",
+        "{:#?}",
+        status.resources.last()
+    );
     assert_eq!(scene.instance()["DBInstanceClass"], "db.r6g.large");
     scene.wait(SignedDuration::from_hours(24 * 7));
     scene.converge().await;
