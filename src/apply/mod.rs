@@ -75,6 +75,3 @@ fn is_postponed(class: ErrorClass) -> bool {
         | ErrorClass::Ambiguous => false,
     }
 }
-
-#[cfg(test)]
-mod tests;
