@@ -26,7 +26,7 @@ help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 demo: packages ## Shows Levelset at work on a cloud in memory; needs no AWS account
-	@$(CARGO) run --quiet --locked $(FEATURES) -- demo
+	@$(CARGO) run --locked $(FEATURES) -- demo
 
 test: test-tools ## Runs every test, against the real peers that they need
 	$(CARGO) test --locked $(FEATURES)

@@ -438,6 +438,21 @@ fn an_agent_holds_its_state_alone_and_stops_when_it_is_asked_to() {
 }
 
 #[test]
+fn a_sync_that_cannot_reach_aws_ends_in_time_and_says_what_is_not_level() {
+    let folder = agent_folder();
+    let mut command = levelset(&["sync", "--timeout", "2", "-o", "json"]);
+    command.envs([("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x")]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(code(&output), 1, "{}", err(&output));
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let object = &value["objects"][0];
+    assert_eq!(object["object"], "Workspace/team-payments-prod");
+    let conditions = object["status"]["conditions"].as_array().unwrap();
+    let ready = conditions.iter().find(|condition| condition["type"] == "Ready").unwrap();
+    assert_ne!(ready["status"], "True");
+}
+
+#[test]
 fn the_demo_goes_through_every_act_on_its_own() {
     let output = run(&["demo"]);
     assert_eq!((code(&output), err(&output)), (0, ""));
