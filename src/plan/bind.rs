@@ -1,28 +1,32 @@
-//! Makes every value of a resource known, with what was observed of the resources it names.
+//! Makes the values of a resource known, with what was observed of the resources it names.
 
 use std::collections::BTreeMap;
 
-use crate::model::desired::Unresolved;
+use crate::model::desired::{Field, Unresolved};
 use crate::model::{Bound, Observed, Resource, ResourceId};
 
 /// Resolves the references of a resource; `present` returns one that exists and is settled.
 ///
-/// # Errors
-///
-/// The first reference that has no value yet.
+/// Returns what is known, and why the other fields are not: a resource that exists is compared in
+/// what is known, one that does not is made only when everything is.
 pub fn bind<'a>(
     resource: &Resource,
     present: impl Fn(&ResourceId) -> Option<&'a Observed>,
-) -> Result<Bound, Unresolved> {
+) -> (Bound, BTreeMap<Field, Unresolved>) {
     let mut fields = BTreeMap::new();
+    let mut unresolved = BTreeMap::new();
     for (field, input) in &resource.fields {
-        fields.insert(field.clone(), input.resolve(&present)?);
+        match input.resolve(&present) {
+            Ok(value) => drop(fields.insert(field.clone(), value)),
+            Err(why) => drop(unresolved.insert(field.clone(), why)),
+        }
     }
-    Ok(Bound {
+    let bound = Bound {
         id: resource.id.clone(),
         fields,
         initial: resource.initial.clone(),
         owner: resource.owner.clone(),
         adopt: resource.adopt,
-    })
+    };
+    (bound, unresolved)
 }

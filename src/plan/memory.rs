@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::present::values;
-use super::{Request, State, Subject};
+use super::{Present, Request, State, Subject};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
 use crate::model::status::{AcceptedPatch, ResourceMemory};
-use crate::model::{Bound, Step};
+use crate::model::{Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
 ///
@@ -35,13 +35,16 @@ fn resource(
     now: Timestamp,
 ) -> ResourceMemory {
     let State::Present(present) = subject.state else { return memory };
-    note_converged(&mut memory, &present.bound, &attempt.step);
+    if matches!(present.readiness, Readiness::Ready | Readiness::Limited { .. }) {
+        note_converged(&mut memory, present, &attempt.step);
+    }
     note_accepted(&mut memory, attempt, now);
     memory
 }
 
 /// The fields that are as declared were in force; a later difference in them is drift.
-fn note_converged(memory: &mut ResourceMemory, bound: &Bound, step: &Step) {
+fn note_converged(memory: &mut ResourceMemory, present: &Present, step: &Step) {
+    let fields = &present.bound.fields;
     let differs = |field: &str| {
         step.deltas.iter().any(|delta| delta.field == field)
             || step.waits.iter().any(|wait| wait.field == field || wait.field.is_empty())
@@ -53,8 +56,11 @@ fn note_converged(memory: &mut ResourceMemory, bound: &Bound, step: &Step) {
     if !matches!(step.action, Action::Nothing | Action::Update) {
         return;
     }
-    memory.converged.retain(|field, _| bound.fields.contains_key(field.as_str()));
-    for (field, value) in &bound.fields {
+    memory.converged.retain(|field, _| {
+        let field = field.as_str();
+        fields.contains_key(field) || present.unresolved.contains_key(field)
+    });
+    for (field, value) in fields {
         if !differs(field) {
             memory.converged.insert(field.to_string(), value.clone());
         }

@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use memory::remember;
 
-use crate::model::desired::Unresolved;
+use crate::model::desired::{Field, Unresolved};
 use crate::model::plan::{Action, Plan, Step, Verdict};
 use crate::model::status::Memory;
 use crate::model::{
@@ -32,6 +32,9 @@ use crate::model::{
 /// Sending it again is safe, because names are given and AWS refuses a second one; waiting keeps a
 /// slow answer from looking like a failure.
 const CREATE_GRACE: SignedDuration = SignedDuration::from_mins(2);
+
+/// The code of a wait for another resource.
+const DEPENDENCY: &str = "Dependency";
 
 /// Holds what the planner decides on.
 pub struct Request<'a> {
@@ -67,13 +70,8 @@ pub struct Subject<'a> {
 
 /// Says how a resource stands.
 pub enum State {
-    /// A value that it needs is not there yet.
-    Unbound {
-        /// Why it is not.
-        why: Unresolved,
-        /// Whether the resource itself exists, if that is known.
-        exists: Option<bool>,
-    },
+    /// It does not exist, and a value that it needs is not there yet.
+    Unbound(Unresolved),
     /// Nothing is known.
     Unknown(Doubt),
     /// It does not exist.
@@ -90,8 +88,10 @@ pub struct Present {
     pub actual: Arc<Observed>,
     /// Whether it is settled.
     pub readiness: Readiness,
-    /// How the two differ.
+    /// How the two differ, in what is known of the declared values.
     pub diff: Diff,
+    /// The declared values that are not known yet, and why.
+    pub unresolved: BTreeMap<Field, Unresolved>,
 }
 
 /// Makes the plan of one object.
@@ -112,14 +112,12 @@ fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
             step.verdict = waiting("Unknown", doubt.to_string());
             step
         }
-        State::Unbound { why, exists } => {
-            if *exists == Some(false) {
-                step.action = Action::Create;
-                step.deltas = known_values(subject);
-            }
+        State::Unbound(why) => {
+            step.action = Action::Create;
+            step.deltas = known_values(subject);
             step.verdict = match why {
                 Unresolved::Unseen(by) => Verdict::Blocked { by: by.clone() },
-                why => waiting("Dependency", why.to_string()),
+                why => waiting(DEPENDENCY, why.to_string()),
             };
             step
         }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::ownership::{Ownership, ownership};
-use super::{Present, Request, Subject, is_only_read, waiting};
+use super::{DEPENDENCY, Present, Request, Subject, is_only_read, waiting};
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
 use crate::model::status::ResourceMemory;
@@ -40,6 +40,11 @@ pub(super) fn step(
     }
     step.notices.extend(present.diff.notices.iter().cloned());
     step.waits.clone_from(&present.diff.waits);
+    step.waits.extend(present.unresolved.iter().map(|(field, why)| Wait {
+        field: field.to_string(),
+        code: DEPENDENCY.to_owned(),
+        reason: why.to_string(),
+    }));
     step.refusals.clone_from(&present.diff.refusals);
     step.deltas = judged(request, subject, present);
     step.disruption = step.deltas.iter().map(|delta| delta.disruption).max().unwrap_or_default();

@@ -141,8 +141,9 @@ impl Scene {
     fn tagged(diff: Diff, tags: Option<BTreeMap<String, String>>) -> Self {
         let members = json!({"Window": "sun:05:00-sun:06:00"}).as_object().unwrap().clone();
         let actual = Arc::new(Observed { members, tags, at: now() });
-        let readiness = Readiness::Ready;
-        Self::with(State::Present(Box::new(Present { bound: bound(), actual, readiness, diff })))
+        let (readiness, unresolved) = (Readiness::Ready, BTreeMap::new());
+        let present = Present { bound: bound(), actual, readiness, diff, unresolved };
+        Self::with(State::Present(Box::new(present)))
     }
 
     fn remembering(mut self, memory: ResourceMemory) -> Self {
@@ -223,6 +224,30 @@ fn a_difference_after_convergence_is_drift_and_one_after_a_commit_is_not() {
         accepted: None,
     });
     assert_eq!(changed.step().deltas[0].origin, Origin::Git);
+}
+
+#[test]
+fn what_exists_is_mended_in_what_is_known_while_a_reference_waits() {
+    let mut scene = Scene::present(red_for_blue());
+    let elsewhere = Unresolved::Unseen(bound().id);
+    if let State::Present(present) = &mut scene.state {
+        present.unresolved.insert("bulb".into(), elsewhere.clone());
+    }
+    let step = scene.step();
+    assert!(step.is_work());
+    assert_eq!(step.waits[0].code, "Dependency");
+    let missing = Scene::with(State::Unbound(elsewhere)).step();
+    assert!(matches!(missing.verdict, Verdict::Blocked { .. }) && !missing.is_work());
+}
+
+#[test]
+fn what_was_not_compared_is_not_remembered_as_converged() {
+    let mut scene = Scene::present(Diff::default());
+    if let State::Present(present) = &mut scene.state {
+        present.readiness = Readiness::Waiting { code: "Creating".into(), reason: "it".into() };
+    }
+    let attempt = Attempt { step: scene.step(), outcome: StepOutcome::Unneeded };
+    assert!(remember(&scene.request(), &[attempt]).is_empty());
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Sighting {
 
     /// Tells whether the resource exists.
     pub fn is_present(&self) -> bool {
-        matches!(self.state, State::Present(_) | State::Unbound { exists: Some(true), .. })
+        matches!(self.state, State::Present(_))
     }
 
     /// Returns what others may refer to, of a resource that was read.
@@ -80,14 +80,6 @@ impl Seen {
         let readiness = kinds::find(&id.kind)?.readiness(observed);
         matches!(readiness, Readiness::Ready | Readiness::Limited { .. }).then_some(&**observed)
     }
-
-    fn exists(&self, id: &ResourceId) -> Option<bool> {
-        match self.0.get(id)? {
-            Observation::Present(_) => Some(true),
-            Observation::Absent => Some(false),
-            Observation::Unknown(_) => None,
-        }
-    }
 }
 
 async fn state(
@@ -97,41 +89,43 @@ async fn state(
     seen: &Seen,
     policy: &Policy,
 ) -> State {
-    let bound = match bind(resource, |id| seen.settled(id)) {
-        Ok(bound) => bound,
-        Err(why) => return State::Unbound { why, exists: seen.exists(&resource.id) },
-    };
+    let (bound, unresolved) = bind(resource, |id| seen.settled(id));
     match seen.0.get(&resource.id) {
         Some(Observation::Present(actual)) => {
             let ignore = ignored(policy, resource);
-            present(observer, kind, bound, actual.clone(), &ignore)
-                .await
-                .unwrap_or_else(State::Unknown)
+            match compare(observer, kind, bound, actual.clone(), &ignore).await {
+                Ok(present) => State::Present(Box::new(Present { unresolved, ..present })),
+                Err(doubt) => State::Unknown(doubt),
+            }
         }
-        Some(Observation::Absent) => State::Absent(bound),
+        Some(Observation::Absent) => match unresolved.into_values().next() {
+            Some(why) => State::Unbound(why),
+            None => State::Absent(bound),
+        },
         Some(Observation::Unknown(doubt)) => State::Unknown(doubt.clone()),
         None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
     }
 }
 
-async fn present(
+/// Compares a resource that exists in what is known of the values it should have.
+async fn compare(
     observer: &Observer,
     kind: &'static dyn Kind,
     bound: Bound,
     actual: Arc<Observed>,
     ignore: &[String],
-) -> Result<State, Doubt> {
+) -> Result<Present, Doubt> {
     let readiness = kind.readiness(&actual);
+    let unresolved = BTreeMap::new();
     if matches!(readiness, Readiness::Waiting { .. } | Readiness::Broken { .. }) {
-        let diff = Diff::default();
-        return Ok(State::Present(Box::new(Present { bound, actual, readiness, diff })));
+        return Ok(Present { bound, actual, readiness, diff: Diff::default(), unresolved });
     }
     let mut actual = observer.details(kind, &bound, actual).await?;
     let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
     if !diff.deltas.is_empty() {
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
-    Ok(State::Present(Box::new(Present { bound, actual, readiness, diff })))
+    Ok(Present { bound, actual, readiness, diff, unresolved })
 }
 
 /// The ignored fields of a resource's own section, without the section's name.
