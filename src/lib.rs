@@ -32,6 +32,8 @@ pub mod status;
 
 pub mod reconcile;
 
+pub mod server;
+
 pub mod lease;
 
 pub mod report;

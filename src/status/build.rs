@@ -129,4 +129,4 @@ fn row<'a>(status: &'a ObjectStatus, id: &ResourceId) -> Option<&'a ResourceStat
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

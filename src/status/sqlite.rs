@@ -9,7 +9,8 @@ mod rows;
 
 use std::path::{Path, PathBuf};
 
-use sqlx::SqlitePool;
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite as Driver, SqlitePool};
 
 use super::change::Change;
 use super::store::{Declared, Event, Intent, Record, Store, StoreError, StoreFuture};
@@ -53,16 +54,16 @@ impl Sqlite {
 
     fn write<'a>(&'a self, change: Change<'a>, token: Token) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let failed = |source| self.failed(change.to_string(), source);
-            let begun = self.writer.begin_with("BEGIN IMMEDIATE").await;
-            let mut transaction = begun.map_err(failed)?;
-            let seen = rows::see(&mut transaction, token).await.map_err(failed)?;
-            if seen > token.number {
-                let action = change.to_string();
-                return Err(StoreError::Fenced { action, held: token, seen });
+            let written = async {
+                let mut connection = self.writer.acquire().await?;
+                let written = rows::write(&mut connection, change, token).await;
+                keep(connection, written).await
+            };
+            let action = || change.to_string();
+            match written.await.map_err(|source| self.failed(action(), source))? {
+                Ok(()) => Ok(()),
+                Err(seen) => Err(StoreError::Fenced { action: action(), held: token, seen }),
             }
-            rows::apply(&mut transaction, change, token).await.map_err(failed)?;
-            transaction.commit().await.map_err(failed)
         })
     }
 
@@ -84,12 +85,27 @@ impl Sqlite {
     }
 }
 
+/// Gives a connection back to its pool, or closes it when it failed.
+///
+/// Of some errors, such as a full disk, SQLite rolls back by itself; the driver does not notice and
+/// would take every later transaction for one inside the lost one.
+async fn keep<T>(
+    connection: PoolConnection<Driver>,
+    result: Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error> {
+    if result.is_err() {
+        // The error that is told is the one that came first.
+        let _ = connection.close().await;
+    }
+    result
+}
+
 impl Store for Sqlite {
     fn grant(&self, shard: Shard) -> StoreFuture<'_, Token> {
         self.read(move || format!("grant the right to write to {shard}"), async move {
-            let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-            let number = rows::grant(&mut transaction, shard).await?;
-            transaction.commit().await?;
+            let mut connection = self.writer.acquire().await?;
+            let granted = rows::grant(&mut connection, shard).await;
+            let number = keep(connection, granted).await?;
             Ok(Token { shard, number })
         })
     }
@@ -139,5 +155,53 @@ impl Store for Sqlite {
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
         let action = move || format!("read the history of {key}");
         self.read(action, rows::history(&self.readers, key, limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::status::Memory;
+    use crate::model::{Generation, ObjectStatus};
+
+    fn record(digest: String) -> Record {
+        Record {
+            key: Key::workspace("a"),
+            generation: Generation(1),
+            digest,
+            status: ObjectStatus::default(),
+            memory: Memory::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_named_and_the_store_goes_on_when_there_is_space() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(&folder.path().join("levelset.db")).await.unwrap();
+        let token = store.grant(Shard(0)).await.unwrap();
+        let limit = |pages: &'static str| sqlx::query(pages).execute(&store.writer);
+        limit("PRAGMA max_page_count = 1").await.unwrap();
+        let large = record("x".repeat(1 << 20));
+        let error = store.put(&large, &[], token).await.unwrap_err().to_string();
+        assert!(
+            error.starts_with("cannot write the record of Workspace/a in the store"),
+            "{error}"
+        );
+        assert!(error.ends_with("the disk is full: free space on it, the agent goes on by itself"));
+        limit("PRAGMA max_page_count = 100000").await.unwrap();
+        store.put(&large, &[], token).await.unwrap();
+        assert_eq!(store.get(&large.key).await.unwrap(), Some(large));
+    }
+
+    #[tokio::test]
+    async fn every_write_waits_for_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(&folder.path().join("levelset.db")).await.unwrap();
+        let pragma = |text: &'static str| sqlx::query_scalar(text).fetch_one(&store.writer);
+        let synchronous: i64 = pragma("PRAGMA synchronous").await.unwrap();
+        assert_eq!(synchronous, 2, "2 is FULL");
+        let journal: String =
+            sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&store.writer).await.unwrap();
+        assert_eq!(journal, "wal");
     }
 }

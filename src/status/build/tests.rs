@@ -1,1 +1,321 @@
+use std::sync::Arc;
 
+use serde_json::json;
+
+use super::*;
+use crate::model::status::Truth;
+use crate::model::{
+    AccountId, Action, Call, CallError, Condition, Delta, Disruption, ErrorClass, KindName, Origin,
+    Position, Refusal, Region, Scope, Severity, Step, StepOutcome, Verdict, Wait,
+};
+
+pub(in crate::status) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+pub(in crate::status) fn id(name: &str) -> ResourceId {
+    let scope = Scope { account: AccountId::new("012345678901"), region: Region::new("eu-west-1") };
+    ResourceId { kind: KindName::new("db_instance"), scope, name: name.into() }
+}
+
+pub(in crate::status) fn step(name: &str) -> Step {
+    Step {
+        resource: id(name),
+        section: "database".to_owned(),
+        action: Action::Nothing,
+        verdict: Verdict::Go,
+        deltas: Vec::new(),
+        calls: Vec::new(),
+        disruption: Disruption::None,
+        effective: None,
+        waits: Vec::new(),
+        refusals: Vec::new(),
+        notices: Vec::new(),
+    }
+}
+
+pub(in crate::status) fn delta(field: &str, origin: Origin) -> Delta {
+    Delta {
+        field: field.to_owned(),
+        parameter: field.to_uppercase(),
+        from: json!(20),
+        to: json!(50),
+        why: "smaller".to_owned(),
+        disruption: Disruption::None,
+        security: false,
+        origin,
+        apply: Default::default(),
+        timing: crate::model::Timing::Window,
+    }
+}
+
+pub(in crate::status) fn update(name: &str, deltas: Vec<Delta>) -> Step {
+    let call = deltas.iter().fold(Call::new("rds", "ModifyDBInstance"), |call, delta| {
+        call.with(&delta.parameter, delta.to.clone())
+    });
+    Step { action: Action::Update, deltas, calls: vec![call], ..step(name) }
+}
+
+pub(in crate::status) fn found(second: i64, attempts: Vec<(Step, StepOutcome)>) -> Found {
+    let attempts = attempts.into_iter().map(|(step, outcome)| Attempt { step, outcome }).collect();
+    Found { attempts, ..Found::new(at(second), Generation(1)) }
+}
+
+pub(in crate::status) fn denied(message: &str) -> StepOutcome {
+    let error = CallError {
+        class: ErrorClass::Denied,
+        operation: "ModifyDBInstance".to_owned(),
+        code: "AccessDenied".to_owned(),
+        message: message.to_owned(),
+    };
+    StepOutcome::Failed { accepted: 0, error }
+}
+
+fn refusal(code: &str) -> Refusal {
+    Refusal {
+        field: "storage.sizeGiB".to_owned(),
+        code: code.to_owned(),
+        message: "storage cannot shrink".to_owned(),
+        help: "declare at least 100".to_owned(),
+    }
+}
+
+/// The state and the Ready condition that one attempt leads to.
+fn outcome_of(step: Step, outcome: StepOutcome) -> (String, Truth, String) {
+    let status = build(&ObjectStatus::default(), &found(1, vec![(step, outcome)]));
+    let ready = status.condition(Condition::READY).unwrap();
+    (status.resources[0].state.clone(), ready.status, ready.message.clone())
+}
+
+#[test]
+fn what_is_as_declared_is_ready() {
+    let status =
+        build(&ObjectStatus::default(), &found(5, vec![(step("a"), StepOutcome::Unneeded)]));
+    assert!(status.is_ready());
+    assert_eq!(status.last_converged_time, Some(at(5)));
+    assert_eq!(status.resources[0].state, state::CONVERGED);
+    let told = |kind| status.condition(kind).unwrap().status;
+    assert_eq!(told(Condition::DRIFTED), Truth::False);
+    assert_eq!(told(Condition::PROGRESSING), Truth::False);
+    assert_eq!(told(Condition::VALID), Truth::True);
+    assert_eq!(status.conditions.len(), 7);
+}
+
+#[test]
+fn each_verdict_has_its_state() {
+    let with = |verdict| Step { verdict, ..update("a", vec![delta("x", Origin::Git)]) };
+    let until = at(1_795_910_400);
+    let unknown = Verdict::Waiting { code: "Unknown".into(), on: "the read was throttled".into() };
+    let cases = [
+        (Verdict::Waiting { code: "Creating".into(), on: "it is being made".into() }, "Waiting"),
+        (unknown, "Unknown"),
+        (Verdict::Deferred { until, why: "it restarts".into() }, "Deferred"),
+        (Verdict::Reported, "Reported"),
+        (Verdict::Blocked { by: id("b") }, "Blocked"),
+        (Verdict::Refused, "Refused"),
+    ];
+    for (verdict, expected) in cases {
+        let (state, ready, message) = outcome_of(with(verdict), StepOutcome::Unneeded);
+        assert_eq!(state, expected, "{message}");
+        let truth = if expected == "Unknown" { Truth::Unknown } else { Truth::False };
+        assert_eq!(ready, truth, "{message}");
+    }
+}
+
+#[test]
+fn each_outcome_of_a_call_has_its_state() {
+    let accepted = || StepOutcome::Accepted { calls: 1 };
+    let create = Step { action: Action::Create, ..update("a", vec![]) };
+    assert_eq!(outcome_of(create, accepted()).0, "Created");
+    let change = || update("a", vec![delta("x", Origin::Git)]);
+    let (state, _, message) = outcome_of(change(), accepted());
+    assert_eq!(
+        (state.as_str(), message.as_str()),
+        ("Updated", "db_instance/a: AWS accepted the change of x")
+    );
+    assert_eq!(outcome_of(change(), denied("no")).0, "Failed");
+    let StepOutcome::Failed { error, .. } = denied("no") else { unreachable!() };
+    assert_eq!(outcome_of(change(), StepOutcome::Postponed { error }).0, "Waiting");
+    let withheld = StepOutcome::Withheld { reason: "the lease was lost".into() };
+    assert_eq!(outcome_of(change(), withheld).0, "Waiting");
+}
+
+#[test]
+fn a_refusal_says_what_and_what_to_do() {
+    let refused =
+        Step { verdict: Verdict::Refused, refusals: vec![refusal("StorageShrink")], ..step("a") };
+    let (_, _, message) = outcome_of(refused, StepOutcome::Unneeded);
+    let expected = "db_instance/a: storage.sizeGiB: storage cannot shrink; declare at least 100";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn the_worst_resource_speaks_for_the_object() {
+    let waiting = Verdict::Waiting { code: "Creating".into(), on: "it is being made".into() };
+    let attempts = vec![
+        (Step { verdict: waiting, ..step("a") }, StepOutcome::Unneeded),
+        (update("b", vec![delta("x", Origin::Git)]), denied("no")),
+        (step("c"), StepOutcome::Unneeded),
+    ];
+    let status = build(&ObjectStatus::default(), &found(1, attempts));
+    let ready = status.condition(Condition::READY).unwrap();
+    assert_eq!(ready.reason, "Failed");
+    assert!(ready.message.starts_with("db_instance/b: ModifyDBInstance was refused"));
+    assert!(ready.message.ends_with("; 1 more not as declared"), "{}", ready.message);
+}
+
+#[test]
+fn times_stay_while_what_they_belong_to_stays() {
+    let drifted = || vec![(update("a", vec![delta("x", Origin::Drift)]), denied("no"))];
+    let first = build(&ObjectStatus::default(), &found(1, drifted()));
+    let second = build(&first, &found(2, drifted()));
+    assert_eq!(second.resources[0].since, at(1));
+    assert_eq!(second.drift[0].first_seen, at(1));
+    assert!(second.conditions.iter().all(|condition| condition.last_transition_time == at(1)));
+    assert_eq!(second.last_reconciled_time, Some(at(2)));
+    let third = build(&second, &found(3, vec![(step("a"), StepOutcome::Unneeded)]));
+    assert_eq!(third.resources[0].since, at(3));
+    assert!(third.drift.is_empty());
+    assert_eq!(third.condition(Condition::READY).unwrap().last_transition_time, at(3));
+    assert_eq!(third.condition(Condition::VALID).unwrap().last_transition_time, at(1));
+}
+
+#[test]
+fn what_cannot_be_read_keeps_the_drift_that_was_known() {
+    let drifted = vec![(update("a", vec![delta("x", Origin::Drift)]), denied("no"))];
+    let before = build(&ObjectStatus::default(), &found(1, drifted));
+    let unknown = Verdict::Waiting { code: "Unknown".into(), on: "the read was denied".into() };
+    let unread = vec![(Step { verdict: unknown, ..step("a") }, StepOutcome::Unneeded)];
+    let after = build(&before, &found(2, unread.clone()));
+    assert_eq!(after.drift, before.drift);
+    assert_eq!(after.condition(Condition::DRIFTED).unwrap().status, Truth::True);
+    let nothing_known = build(&ObjectStatus::default(), &found(2, unread));
+    let drifted = nothing_known.condition(Condition::DRIFTED).unwrap();
+    assert_eq!(drifted.status, Truth::Unknown);
+}
+
+#[test]
+fn the_disposition_of_drift_follows_the_verdict() {
+    let of = |step: Step| {
+        let status =
+            build(&ObjectStatus::default(), &found(1, vec![(step, StepOutcome::Unneeded)]));
+        status.drift[0].disposition.clone()
+    };
+    let drift = || update("a", vec![delta("x", Origin::Drift)]);
+    assert_eq!(of(drift()), "Reverting");
+    assert_eq!(of(Step { verdict: Verdict::Reported, ..drift() }), "Reported");
+    let mut mixed = update("a", vec![delta("y", Origin::Git)]);
+    mixed.deltas.push(delta("x", Origin::Drift));
+    assert_eq!(of(mixed), "Reported");
+}
+
+#[test]
+fn a_pass_that_did_not_look_leaves_the_resources_as_they_were() {
+    let before =
+        build(&ObjectStatus::default(), &found(1, vec![(step("a"), StepOutcome::Unneeded)]));
+    let failed = build(&before, &Found { failed: true, ..found(2, vec![]) });
+    assert_eq!(failed.resources, before.resources);
+    assert_eq!(failed.condition(Condition::FAILED).unwrap().status, Truth::True);
+    let never = build(&ObjectStatus::default(), &Found { suspended: true, ..found(2, vec![]) });
+    assert_eq!(never.condition(Condition::READY).unwrap().status, Truth::Unknown);
+    assert_eq!(never.condition(Condition::SUSPENDED).unwrap().status, Truth::True);
+}
+
+#[test]
+fn a_removed_manifest_retains_what_was_made() {
+    let read = Step { action: Action::Read, ..step("vpc") };
+    let before = build(
+        &ObjectStatus::default(),
+        &found(1, vec![(read, StepOutcome::Unneeded), (step("a"), StepOutcome::Unneeded)]),
+    );
+    let after = build(&before, &Found { removed: true, ..found(2, vec![]) });
+    let states: Vec<_> = after.resources.iter().map(|row| (&*row.id.name, &*row.state)).collect();
+    assert_eq!(states, [("a", state::RETAINED)]);
+    assert_eq!(after.condition(Condition::READY).unwrap().reason, "Removed");
+}
+
+#[test]
+fn a_section_that_left_the_manifest_is_retained_and_does_not_hold_up_the_object() {
+    let both = vec![(step("a"), StepOutcome::Unneeded), (step("b"), StepOutcome::Unneeded)];
+    let before = build(&ObjectStatus::default(), &found(1, both));
+    let only = || vec![(step("a"), StepOutcome::Unneeded)];
+    let after = build(&build(&before, &found(2, only())), &found(3, only()));
+    assert_eq!(after.resources[1].state, state::RETAINED);
+    assert_eq!(after.resources[1].since, at(2));
+    assert!(after.is_ready());
+}
+
+#[test]
+fn a_resource_that_was_never_made_is_not_retained() {
+    let planned = Step { action: Action::Create, ..update("b", vec![]) };
+    let both = vec![(step("a"), StepOutcome::Unneeded), (planned, denied("no"))];
+    let before = build(&ObjectStatus::default(), &found(1, both));
+    let after = build(&before, &found(2, vec![(step("a"), StepOutcome::Unneeded)]));
+    assert_eq!(after.resources.len(), 1);
+}
+
+#[test]
+fn an_invalid_manifest_is_told_with_its_place() {
+    let problem = Problem {
+        position: Position { path: Arc::from("teams/a.yaml"), line: 7, column: 5 },
+        severity: Severity::Error,
+        code: "UnknownField".to_owned(),
+        message: "there is no field sizeGib".to_owned(),
+        hint: None,
+        source_line: String::new(),
+        length: 7,
+    };
+    let notice = Problem { severity: Severity::Notice, ..problem.clone() };
+    let only = vec![(step("a"), StepOutcome::Unneeded)];
+    let told = |problems| {
+        let found = Found { problems, ..found(1, only.clone()) };
+        build(&ObjectStatus::default(), &found).condition(Condition::VALID).unwrap().clone()
+    };
+    let invalid = told(vec![notice.clone(), problem]);
+    assert_eq!(invalid.status, Truth::False);
+    let expected = "teams/a.yaml:7:5: there is no field sizeGib; generation 1 stays in force";
+    assert_eq!(invalid.message, expected);
+    assert_eq!(told(vec![notice]).status, Truth::True);
+}
+
+#[test]
+fn a_change_without_effect_stalls_the_object() {
+    let futile = Step {
+        verdict: Verdict::Refused,
+        refusals: vec![refusal("NoEffect")],
+        ..update("a", vec![delta("x", Origin::Git)])
+    };
+    let status = build(&ObjectStatus::default(), &found(1, vec![(futile, StepOutcome::Unneeded)]));
+    let stalled = status.condition(Condition::STALLED).unwrap();
+    assert_eq!(stalled.status, Truth::True);
+    assert!(stalled.message.starts_with("db_instance/a storage.sizeGiB: "));
+}
+
+#[test]
+fn what_differs_at_each_attempt_is_cut_from_a_message() {
+    let change = || update("a", vec![delta("x", Origin::Git)]);
+    let told = |text: &str| outcome_of(change(), denied(text)).2;
+    let first = told("not authorized. Encoded authorization failure message: abc");
+    assert_eq!(first, told("not authorized. Encoded authorization failure message: def"));
+    assert!(first.ends_with("not authorized."), "{first}");
+    assert!(told(&"é".repeat(5000)).chars().count() < 700);
+}
+
+#[test]
+fn outputs_are_kept_while_the_resource_cannot_be_read() {
+    let outputs = BTreeMap::from([("endpoint".to_owned(), json!("db.example"))]);
+    let mut seen = found(1, vec![(step("a"), StepOutcome::Unneeded)]);
+    seen.outputs.insert(id("a"), outputs.clone());
+    let before = build(&ObjectStatus::default(), &seen);
+    let after = build(&before, &found(2, vec![(step("a"), StepOutcome::Unneeded)]));
+    assert_eq!(after.resources[0].outputs, outputs);
+}
+
+#[test]
+fn a_partial_wait_is_not_ready() {
+    let wait = Wait { field: "x".into(), code: "Pending".into(), reason: "queued by AWS".into() };
+    let waiting = Step { waits: vec![wait], ..step("a") };
+    let (state, ready, message) = outcome_of(waiting, StepOutcome::Unneeded);
+    assert_eq!((state.as_str(), ready), ("Waiting", Truth::False));
+    assert_eq!(message, "db_instance/a: queued by AWS");
+}

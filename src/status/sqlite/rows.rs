@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Row, SqlitePool, query};
+use sqlx::{Connection, Row, SqlitePool, query};
 
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
@@ -13,29 +13,46 @@ use crate::status::store::{Declared, Event, HISTORY_PER_OBJECT, Intent, Record};
 
 type Result<T> = std::result::Result<T, sqlx::Error>;
 
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Makes one write in one transaction; or makes none and returns the number that overtook ours.
+pub(super) async fn write(
+    to: &mut SqliteConnection,
+    change: Change<'_>,
+    token: Token,
+) -> Result<std::result::Result<(), u64>> {
+    let mut transaction = to.begin_with(BEGIN).await?;
+    let seen = see(&mut transaction, token).await?;
+    if seen > token.number {
+        transaction.rollback().await?;
+        return Ok(Err(seen));
+    }
+    apply(&mut transaction, change, token).await?;
+    transaction.commit().await?;
+    Ok(Ok(()))
+}
+
+/// Notes and returns the next number for a shard.
+pub(super) async fn grant(to: &mut SqliteConnection, shard: Shard) -> Result<u64> {
+    let mut transaction = to.begin_with(BEGIN).await?;
+    let statement = "INSERT INTO shard (shard, token) \
+        VALUES (?1, (SELECT coalesce(max(token), 0) + 1 FROM shard)) \
+        ON CONFLICT (shard) DO UPDATE SET token = excluded.token RETURNING token";
+    let row = query(statement).bind(shard.0).fetch_one(&mut *transaction).await?;
+    let number = unsigned(&row, 0)?;
+    transaction.commit().await?;
+    Ok(number)
+}
+
 /// Notes the token and returns the highest number seen for its shard, this one included.
-pub(super) async fn see(to: &mut SqliteConnection, token: Token) -> Result<u64> {
+async fn see(to: &mut SqliteConnection, token: Token) -> Result<u64> {
     let statement = "INSERT INTO shard (shard, token) VALUES (?1, ?2) \
         ON CONFLICT (shard) DO UPDATE SET token = max(token, excluded.token) RETURNING token";
     let row = query(statement).bind(token.shard.0).bind(signed(token.number)).fetch_one(to).await?;
     unsigned(&row, 0)
 }
 
-/// Notes and returns the next number for a shard.
-pub(super) async fn grant(to: &mut SqliteConnection, shard: Shard) -> Result<u64> {
-    let statement = "INSERT INTO shard (shard, token) \
-        VALUES (?1, (SELECT coalesce(max(token), 0) + 1 FROM shard)) \
-        ON CONFLICT (shard) DO UPDATE SET token = excluded.token RETURNING token";
-    let row = query(statement).bind(shard.0).fetch_one(to).await?;
-    unsigned(&row, 0)
-}
-
-/// Makes one write; the caller has checked the token and commits.
-pub(super) async fn apply(
-    to: &mut SqliteConnection,
-    change: Change<'_>,
-    token: Token,
-) -> Result<()> {
+async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> Result<()> {
     match change {
         Change::Put(record, events) => {
             put(to, record, token).await?;

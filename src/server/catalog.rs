@@ -1,0 +1,42 @@
+//! The port to what the agent knows.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::Value;
+
+use crate::model::{Key, ObjectKind, Problem};
+
+/// Says why the agent could not answer; for people, without a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CatalogError(pub String);
+
+/// The future of an answer of the catalog.
+pub type CatalogFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CatalogError>> + Send + 'a>>;
+
+/// Answers what the agent knows about objects and about itself.
+///
+/// An object is JSON as its manifest has it, with `status` beside `spec`.
+pub trait Catalog: Send + Sync {
+    /// Returns the objects of a kind, ordered by name.
+    fn list(&self, kind: ObjectKind) -> CatalogFuture<'_, Vec<Value>>;
+
+    /// Returns one object.
+    fn get<'a>(&'a self, key: &'a Key) -> CatalogFuture<'a, Option<Value>>;
+
+    /// Returns what is wrong with the manifests of the newest commit.
+    fn problems(&self) -> Vec<Problem>;
+
+    /// Says how the agent is; answers at once.
+    fn health(&self) -> Health;
+}
+
+/// Says how the agent is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Why the agent should be restarted: its worker loop does not turn. `None` when it is alive.
+    pub stuck: Option<String>,
+    /// Why its answers are not complete yet. `None` after the first full list of the repository.
+    pub not_ready: Option<String>,
+}

@@ -1,0 +1,18 @@
+//! The agent over HTTP: health, metrics and the API.
+//!
+//! In: a [`Catalog`] of what the agent knows, its [`Metrics`](crate::status::Metrics). Out: answers;
+//! nothing here changes anything.
+//!
+//! Invariants: a client that is slow, silent or rude costs one of a bounded number of connections
+//! for a bounded time; an error is a problem document (RFC 9457); no answer is shared with another
+//! origin. It does not encrypt and asks for no password: the default address is loopback, and what
+//! is in front of another address does both.
+
+mod answer;
+mod catalog;
+mod listen;
+mod routes;
+
+pub use catalog::{Catalog, CatalogError, CatalogFuture, Health};
+pub use listen::{Limits, Listener, ServeError};
+pub use routes::{Site, router};

@@ -1,0 +1,176 @@
+//! The routes, and what every answer has in common.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::{Value, json};
+
+use super::answer::{line, problem, tagged};
+use super::catalog::{Catalog, CatalogError};
+use crate::model::{Key, ObjectKind};
+use crate::status::{Metrics, metrics};
+
+/// The version that manifests carry, and so the lists of them.
+const API_VERSION: &str = "platform.kby.io/v1alpha1";
+
+/// An answer that takes longer is given up; nothing that is asked here waits for AWS.
+const LONGEST_ANSWER: Duration = Duration::from_secs(10);
+
+/// No route takes a larger body.
+const LARGEST_BODY: usize = 1 << 20;
+
+/// Headers of every answer that does not set them itself: no guessing of types, no frames, no
+/// scripts, no referrer.
+const SECURITY: [(&str, &str); 4] = [
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("referrer-policy", "no-referrer"),
+];
+
+/// Holds what the routes answer from.
+#[derive(Clone)]
+pub struct Site {
+    /// What the agent knows.
+    pub catalog: Arc<dyn Catalog>,
+    /// Its figures.
+    pub metrics: Metrics,
+    /// The program's version.
+    pub version: &'static str,
+}
+
+/// Makes the routes; others may be merged into it before [`guarded`] closes it.
+pub fn router(site: Site) -> Router {
+    let routes = Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(figures))
+        .route("/version", get(version))
+        .route("/api/v1/workspaces", get(workspaces))
+        .route("/api/v1/workspaces/{name}", get(workspace))
+        .route("/api/v1/networks", get(networks))
+        .route("/api/v1/networks/{name}", get(network))
+        .route("/api/v1/problems", get(problems))
+        .with_state(site);
+    guarded(routes)
+}
+
+/// Gives routes the answers for unknown paths and methods, the limits and the security headers.
+fn guarded(routes: Router) -> Router {
+    routes
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn(guard))
+}
+
+async fn guard(request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let answer = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;
+    let mut response = answer.unwrap_or_else(|_| {
+        problem(StatusCode::SERVICE_UNAVAILABLE, &path, "the agent is too busy to answer")
+    });
+    for (name, value) in SECURITY {
+        let name = HeaderName::from_static(name);
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn unknown_path(uri: Uri) -> Response {
+    problem(StatusCode::NOT_FOUND, uri.path(), "nothing is served at this path")
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Response {
+    let detail = format!("this path does not take {method}");
+    problem(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &detail)
+}
+
+async fn alive(State(site): State<Site>) -> Response {
+    match site.catalog.health().stuck {
+        None => line(StatusCode::OK, "ok"),
+        Some(why) => line(StatusCode::SERVICE_UNAVAILABLE, &why),
+    }
+}
+
+async fn ready(State(site): State<Site>) -> Response {
+    let health = site.catalog.health();
+    match health.stuck.or(health.not_ready) {
+        None => line(StatusCode::OK, "ready"),
+        Some(why) => line(StatusCode::SERVICE_UNAVAILABLE, &why),
+    }
+}
+
+async fn figures(State(site): State<Site>) -> Response {
+    let headers = [(CONTENT_TYPE, metrics::CONTENT_TYPE), (CACHE_CONTROL, "no-store")];
+    (headers, site.metrics.encode()).into_response()
+}
+
+async fn version(State(site): State<Site>, headers: HeaderMap) -> Response {
+    tagged(&headers, &json!({ "version": site.version }))
+}
+
+async fn workspaces(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Response {
+    list(&site, ObjectKind::Workspace, &headers, &uri).await
+}
+
+async fn networks(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Response {
+    list(&site, ObjectKind::Network, &headers, &uri).await
+}
+
+async fn workspace(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    object(&site, &Key::new(ObjectKind::Workspace, name), &headers, &uri).await
+}
+
+async fn network(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    object(&site, &Key::new(ObjectKind::Network, name), &headers, &uri).await
+}
+
+async fn problems(State(site): State<Site>, headers: HeaderMap) -> Response {
+    let found = site.catalog.problems();
+    let items = serde_json::to_value(found).unwrap_or(Value::Null);
+    tagged(&headers, &collection("ProblemList", items))
+}
+
+async fn list(site: &Site, kind: ObjectKind, headers: &HeaderMap, uri: &Uri) -> Response {
+    match site.catalog.list(kind).await {
+        Ok(objects) => tagged(headers, &collection(&format!("{kind}List"), objects.into())),
+        Err(error) => unavailable(uri, &error),
+    }
+}
+
+fn collection(kind: &str, items: Value) -> Value {
+    json!({ "apiVersion": API_VERSION, "kind": kind, "items": items })
+}
+
+async fn object(site: &Site, key: &Key, headers: &HeaderMap, uri: &Uri) -> Response {
+    match site.catalog.get(key).await {
+        Ok(Some(object)) => tagged(headers, &object),
+        Ok(None) => {
+            let detail = format!("Git declares no {} of the name {}", key.kind, key.name);
+            problem(StatusCode::NOT_FOUND, uri.path(), &detail)
+        }
+        Err(error) => unavailable(uri, &error),
+    }
+}
+
+fn unavailable(uri: &Uri, error: &CatalogError) -> Response {
+    problem(StatusCode::SERVICE_UNAVAILABLE, uri.path(), &error.to_string())
+}
