@@ -16,7 +16,7 @@ pub(super) fn record(name: &str, number: u64) -> Record {
     let revision = Revision::new(format!("{number:040x}"));
     let converged =
         BTreeMap::from([("text".to_owned(), json!("x".repeat(20_000) + &number.to_string()))]);
-    let memory = ResourceMemory { converged, accepted: None };
+    let memory = ResourceMemory { converged, ..ResourceMemory::default() };
     Record {
         key: Key::workspace(name),
         generation: Generation(number),
@@ -28,8 +28,8 @@ pub(super) fn record(name: &str, number: u64) -> Record {
         },
         memory: Memory {
             failures: u32::try_from(number).unwrap(),
-            not_before: None,
             resources: BTreeMap::from([("db_instance/a".to_owned(), memory)]),
+            ..Memory::default()
         },
     }
 }
