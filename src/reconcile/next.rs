@@ -15,9 +15,10 @@ use crate::queue::{Lane, backoff};
 /// Says how fast passes of one object may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// No two passes of one object are closer than this, whatever wakes it.
+    /// No two passes of one object are closer than this, whatever wakes it; a change is looked
+    /// after this soon.
     pub interval: SignedDuration,
-    /// How soon a change is looked after, and the first wait for something that settles.
+    /// The first wait for something that settles.
     pub settle: SignedDuration,
     /// The first wait after a failure; doubles with each further one.
     pub backoff: Duration,
@@ -93,7 +94,7 @@ pub fn next(
     let (lane, delay) = match standing {
         Standing::Settled => (Lane::Resync, until_resync(attempts, resync, now, random)),
         Standing::Waiting => (Lane::Resync, waiting(pace, waits, resync)),
-        Standing::Worked => (Lane::Change, pace.settle),
+        Standing::Worked => (Lane::Change, pace.interval),
         Standing::Failed => (Lane::Change, after_failure(policy, pace, failures, random)),
     };
     let next = Next {
