@@ -6,6 +6,7 @@ use std::time::Duration;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use url::Url;
 
+use crate::config::{Config, Environment};
 use crate::model::Scope;
 
 /// Lists the accounts and regions that calls may go to.
@@ -15,6 +16,34 @@ pub struct Accounts {
     pub accounts: Vec<Account>,
     /// How long a call may take.
     pub timeouts: Timeouts,
+}
+
+impl From<&Config> for Accounts {
+    /// Takes the accounts of every environment; sessions of assumed roles bear the agent's name.
+    fn from(config: &Config) -> Self {
+        let session_name = session_name(&config.agent_name.value);
+        let account = |environment: &Environment| Account {
+            role: environment.role_arn.as_ref().map(|arn| Role {
+                arn: arn.value.clone(),
+                external_id: environment.external_id.as_ref().map(|id| id.value.clone()),
+                session_name: session_name.clone(),
+            }),
+            endpoints: Endpoints {
+                default: environment.endpoint_url.as_ref().map(|url| url.value.clone()),
+                services: BTreeMap::new(),
+            },
+            ..Account::new(environment.scope())
+        };
+        let accounts = config.environments.values().map(account).collect();
+        Self { accounts, timeouts: Timeouts::default() }
+    }
+}
+
+/// Makes a session name that STS takes: 2 to 64 of `[\w+=,.@-]`.
+fn session_name(agent: &str) -> String {
+    let taken = |letter: char| letter.is_ascii_alphanumeric() || "_+=,.@-".contains(letter);
+    let agent = agent.chars().map(|letter| if taken(letter) { letter } else { '-' });
+    "levelset-".chars().chain(agent).take(64).collect()
 }
 
 /// Describes how one account and region is reached.
@@ -82,5 +111,27 @@ pub struct Timeouts {
 impl Default for Timeouts {
     fn default() -> Self {
         Self { connect: Duration::from_secs(5), attempt: Duration::from_secs(30) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_after_the_agent_in_letters_that_sts_takes() {
+        assert_eq!(session_name("prod"), "levelset-prod");
+        assert_eq!(session_name("prod eu/ü"), "levelset-prod-eu--");
+        assert_eq!(session_name(&"x".repeat(100)).len(), 64);
+    }
+
+    #[test]
+    fn a_service_has_its_own_address_or_the_common_one() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let mut endpoints = Endpoints::all(url("http://127.0.0.1:1"));
+        endpoints.services.insert("sts".to_owned(), url("http://127.0.0.1:2"));
+        assert_eq!(endpoints.of("rds"), Some(&url("http://127.0.0.1:1")));
+        assert_eq!(endpoints.of("sts"), Some(&url("http://127.0.0.1:2")));
+        assert_eq!(Endpoints::default().of("rds"), None);
     }
 }

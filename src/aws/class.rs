@@ -1,6 +1,7 @@
 //! What a failure means: from AWS's code, from how far the call came, and from whether it writes.
 //!
-//! Codes that every service shares are judged here, the service's own by the kind.
+//! Codes that every service shares are judged by [`ErrorClass::of_common`], the service's own by the
+//! kind.
 
 use crate::kinds::sdk::Failure;
 use crate::model::{Call, CallError, ErrorClass};
@@ -33,55 +34,21 @@ fn refusal(
     classify: impl Fn(&str) -> ErrorClass,
 ) -> ErrorClass {
     match (code, status) {
-        (Some(code), _) if is_throttling(code) => ErrorClass::Throttled,
+        (Some(code), _) if ErrorClass::of_common(code) == Some(ErrorClass::Throttled) => {
+            ErrorClass::Throttled
+        }
         (None, 429) => ErrorClass::Throttled,
         (None, 401 | 403) => ErrorClass::Denied,
         // A server's fault says nothing about what was done before it: `InternalFailure` is
         // documented as "an unknown error, exception or failure".
         (_, 500..) => unanswered,
-        (Some(code), _) => shared(code).unwrap_or_else(|| classify(code)),
+        (Some(code), _) => match ErrorClass::of_common(code).unwrap_or_else(|| classify(code)) {
+            ErrorClass::Ambiguous => unanswered,
+            class => class,
+        },
         // Not AWS's answer but that of something on the way, before or after AWS.
         (None, _) => unanswered,
     }
-}
-
-/// Tells whether a code is one of those by which AWS asks to slow down (the SDKs' list, as far as
-/// the services in use send them).
-pub(crate) fn is_throttling(code: &str) -> bool {
-    matches!(
-        code,
-        "Throttling"
-            | "ThrottlingException"
-            | "ThrottledException"
-            | "RequestThrottled"
-            | "RequestThrottledException"
-            | "RequestLimitExceeded"
-            | "TooManyRequestsException"
-            | "SlowDown"
-            | "EC2ThrottledException"
-    )
-}
-
-/// Judges the codes of the common errors, which every service sends.
-pub(crate) fn shared(code: &str) -> Option<ErrorClass> {
-    Some(match code {
-        "AccessDenied"
-        | "AccessDeniedException"
-        | "AuthFailure"
-        | "ExpiredToken"
-        | "ExpiredTokenException"
-        | "IncompleteSignature"
-        | "InvalidClientTokenId"
-        | "MissingAuthenticationToken"
-        | "NotAuthorized"
-        | "OptInRequired"
-        | "SignatureDoesNotMatch"
-        | "UnauthorizedOperation"
-        | "UnrecognizedClientException" => ErrorClass::Denied,
-        // The machine's clock is off, or the request was too long on the way.
-        "RequestExpired" | "RequestTimeTooSkewed" => ErrorClass::Transient,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -123,7 +90,7 @@ mod tests {
             (refused(413, None), Transient, Ambiguous),
             (refused(403, Some("AccessDenied")), Denied, Denied),
             (refused(403, Some("SignatureDoesNotMatch")), Denied, Denied),
-            (refused(400, Some("RequestExpired")), Transient, Transient),
+            (refused(400, Some("RequestTimeout")), Transient, Ambiguous),
             (refused(404, Some("DBInstanceNotFound")), NotFound, NotFound),
         ];
         for (failure, of_read, of_write) in cases {

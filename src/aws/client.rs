@@ -12,7 +12,7 @@ use aws_types::SdkConfig;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
-use super::class::{call_error, shared};
+use super::class::call_error;
 use super::credentials::{self, Wallet};
 use super::ec2::Ec2;
 use super::{Account, Accounts, Timeouts};
@@ -79,7 +79,7 @@ impl Aws {
             _ => Err(Failure::unknown_operation(&call.to_string())),
         };
         if let Err(Failure::Refused { code: Some(code), .. }) = &result
-            && shared(code) == Some(ErrorClass::Denied)
+            && ErrorClass::of_common(code) == Some(ErrorClass::Denied)
         {
             session.wallet.discard().await;
         }

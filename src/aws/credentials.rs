@@ -20,7 +20,6 @@ use aws_types::SdkConfig;
 use tokio::sync::Mutex;
 
 use super::Role;
-use super::class::{is_throttling, shared};
 use crate::kinds::sdk::{Failure, chain};
 use crate::model::{Clock, ErrorClass};
 
@@ -99,8 +98,11 @@ pub(crate) fn failure(error: &CredentialsError) -> Failure {
         .find_map(<dyn Error>::downcast_ref::<SdkError<AssumeRoleError, HttpResponse>>)
         .and_then(SdkError::code);
     let (class, code) = match (refused, error) {
-        (Some(code), _) if is_throttling(code) => (ErrorClass::Throttled, code),
-        (Some(code), _) => (shared(code).unwrap_or(ErrorClass::Denied), code),
+        (Some(code), _) => match ErrorClass::of_common(code) {
+            // The call that needed the credentials was not sent, whatever became of this one.
+            Some(ErrorClass::Ambiguous) => (ErrorClass::Transient, code),
+            class => (class.unwrap_or(ErrorClass::Denied), code),
+        },
         (None, CredentialsError::CredentialsNotLoaded(_)) => (ErrorClass::Denied, "NoCredentials"),
         (None, CredentialsError::InvalidConfiguration(_)) => {
             (ErrorClass::Denied, "InvalidCredentialsConfiguration")
