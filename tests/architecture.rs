@@ -106,6 +106,11 @@ fn is_own(module: &[String], path: &[String]) -> bool {
     path.len() >= depth && path[..depth] == module[..depth]
 }
 
+/// Tells whether a path names what the bridges share, from a file that may.
+fn is_shared_bridge(source: &Source, path: &[String]) -> bool {
+    is_bridge(source) && matches("kinds::sdk", path)
+}
+
 /// Tells whether a file is the one place of a kind that speaks to the SDK, or what those places share.
 fn is_bridge(source: &Source) -> bool {
     let path = &source.path;

@@ -14,7 +14,11 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use jiff::Timestamp;
 use levelset::aws::{Account, Accounts, Aws, Endpoints, Timeouts};
-use levelset::model::{AccountId, Call, CallError, Clock, Cloud, KindName, Region, Scope, Target};
+use levelset::kinds::db_instance;
+use levelset::kinds::db_instance::spec::{Database, Placement, resource};
+use levelset::model::{
+    AccountId, Bound, Call, CallError, Clock, Cloud, Input, Kind, KindName, Region, Scope, Target,
+};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -95,13 +99,28 @@ fn describe(name: &str) -> Call {
     rds("DescribeDBInstances").with("DBInstanceIdentifier", name)
 }
 
+/// Returns the call by which the kind makes a database that declares the least.
 fn create(name: &str) -> Call {
-    rds("CreateDBInstance")
-        .with("DBInstanceIdentifier", name)
-        .with("DBInstanceClass", "db.t4g.micro")
-        .with("Engine", "postgres")
-        .with("AllocatedStorage", 20)
-        .with("MasterUsername", "root1")
-        .with("ManageMasterUserPassword", true)
-        .with("Tags", json!([{"Key": "levelset:owner", "Value": "test/Workspace/a"}]))
+    let scope = Scope { account: AccountId::new(MOTO_ACCOUNT), region: Region::new("any") };
+    let placement = Placement {
+        scope: &scope,
+        name,
+        owner: "test/Workspace/a",
+        production: false,
+        subnet_group: None,
+        parameter_group: None,
+    };
+    let resource = resource(&Database::new("postgres", "15", "db.t4g.micro"), &placement);
+    let known = |(field, input)| match input {
+        Input::Known(value) => (field, value),
+        other => panic!("{other:?} is not known"),
+    };
+    let desired = Bound {
+        id: resource.id,
+        fields: resource.fields.into_iter().map(known).collect(),
+        initial: resource.initial,
+        owner: resource.owner,
+        adopt: false,
+    };
+    db_instance::KIND.create(&desired).remove(0)
 }

@@ -1,7 +1,7 @@
 //! The whole life of a subnet group, a parameter group and an instance, on two emulators.
 
 use levelset::aws::{Budgeted, Budgets, Outcome};
-use levelset::model::ErrorClass;
+use levelset::model::ErrorClass::{AlreadyExists, NotFound};
 
 use super::*;
 use crate::support::emulators::{ministack, moto, region};
@@ -118,7 +118,7 @@ async fn subnet_ids(here: &Here) -> Vec<Value> {
 
 async fn make_subnet_group(here: &Here, subnets: &[Value], description: &str) {
     let missing = here.refused(rds("DescribeDBSubnetGroups").with("DBSubnetGroupName", "g")).await;
-    assert_eq!(missing.code, "DBSubnetGroupNotFoundFault");
+    assert_eq!((missing.class, &*missing.code), (NotFound, "DBSubnetGroupNotFoundFault"));
     let call = rds("CreateDBSubnetGroup")
         .with("DBSubnetGroupName", "g")
         .with("DBSubnetGroupDescription", description)
@@ -162,7 +162,7 @@ async fn make_parameter_group(here: &Here) {
 
 async fn make_instance(here: &Here) {
     let missing = here.refused(describe("one")).await;
-    assert_eq!(missing.code, "DBInstanceNotFound");
+    assert_eq!((missing.class, &*missing.code), (NotFound, "DBInstanceNotFound"));
     let call = create("one")
         .with("DBSubnetGroupName", "g")
         .with("DBParameterGroupName", "p")
@@ -172,7 +172,7 @@ async fn make_instance(here: &Here) {
     let made = here.ask(call).await;
     assert_eq!(made["DBInstance"]["DBInstanceIdentifier"], "one");
     let again = here.refused(create("one")).await;
-    assert_eq!(again.code, "DBInstanceAlreadyExists");
+    assert_eq!((again.class, &*again.code), (AlreadyExists, "DBInstanceAlreadyExists"));
     let instance = the_instance(here).await;
     let owner = json!({"Key": "levelset:owner", "Value": "test/Workspace/a"});
     assert_eq!(instance["TagList"], json!([owner]));
@@ -236,5 +236,5 @@ async fn remove_groups(here: &Here) {
     here.ask(rds("DeleteDBSubnetGroup").with("DBSubnetGroupName", "g")).await;
     here.ask(rds("DeleteDBParameterGroup").with("DBParameterGroupName", "p")).await;
     let missing = here.refused(rds("DeleteDBSubnetGroup").with("DBSubnetGroupName", "g")).await;
-    assert_ne!(missing.class, ErrorClass::Ambiguous, "{missing}");
+    assert_eq!(missing.class, NotFound, "{missing}");
 }

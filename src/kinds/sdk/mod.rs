@@ -55,3 +55,6 @@ pub(crate) use ask;
 
 #[cfg(test)]
 pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,7 @@ use aws_smithy_types::body::SdkBody;
 use serde_json::{Value, json};
 
 use super::query::{Body, Query};
-use super::{Clients, Failure, Request};
-use crate::model::{Call, KindName};
+use super::{Clients, Request};
 
 /// Gives a table's rows: the API's name and the SDK's.
 pub(crate) trait Table {
@@ -161,17 +160,6 @@ impl Query for Wire {
         *self.last.lock().unwrap() = pairs.join("&");
         Box::pin(std::future::ready(Ok(self.answer.to_owned())))
     }
-}
-
-/// Asserts that a call can be turned into a request: every parameter is known and of its type.
-pub(crate) async fn assert_sendable(kind: &KindName, call: &Call) {
-    let clients = Wire::answering("").clients();
-    let sent = crate::kinds::send(kind, &clients, call).unwrap().await;
-    // The wire answers nothing of use; what counts is that it was asked.
-    assert!(
-        matches!(sent, Err(Failure::Lost { code: "UnreadableAnswer", .. })),
-        "{kind}: {call}: {sent:?}"
-    );
 }
 
 /// Asserts of each request that its table is complete and that the wire knows every name.

@@ -1,0 +1,210 @@
+//! Every call that a kind can make is one that its `sdk.rs` can send.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::Failure;
+use super::testing::Wire;
+use crate::kinds::{self, db_instance, db_parameter_group, db_subnet_group, vpc};
+use crate::model::delta::Timing;
+use crate::model::{
+    AccountId, Bound, Call, Change, Delta, Input, Kind, KindName, Observed, Origin, Region,
+    Resource, ResourceId, Rule, Scope,
+};
+
+/// Asserts that a call can be turned into a request: every parameter is known and of its type.
+async fn assert_sendable(kind: &KindName, call: &Call) {
+    let clients = Wire::answering("").clients();
+    let sent = kinds::send(kind, &clients, call).unwrap().await;
+    // The wire answers nothing of use; what counts is that it was asked.
+    assert!(
+        matches!(sent, Err(Failure::Lost { code: "UnreadableAnswer", .. })),
+        "{kind}: {call}: {sent:?}"
+    );
+}
+
+fn scope() -> Scope {
+    Scope { account: AccountId::new("111111111111"), region: Region::new("eu-west-1") }
+}
+
+/// Binds what refers to other resources to values of the right type.
+fn bound(resource: Resource) -> Bound {
+    let value = |field: &str, input: Input| match (input, field) {
+        (Input::Known(value), _) => value,
+        (_, "subnetIds") => json!(["subnet-1", "subnet-2"]),
+        _ => json!("output"),
+    };
+    Bound {
+        id: resource.id,
+        fields: resource
+            .fields
+            .into_iter()
+            .map(|(field, input)| (field.clone(), value(&field, input)))
+            .collect(),
+        initial: resource.initial,
+        owner: resource.owner,
+        adopt: true,
+    }
+}
+
+fn observed(members: Value) -> Observed {
+    let members: Map<String, Value> = members.as_object().unwrap().clone();
+    Observed { members, tags: Some(BTreeMap::new()), at: jiff::Timestamp::UNIX_EPOCH }
+}
+
+fn delta(field: &str, parameter: &str, from: Value, to: Value, timing: Timing) -> Delta {
+    let rule = db_instance::KIND.rules().iter().find(|rule| rule.field == field);
+    Delta {
+        field: field.to_owned(),
+        parameter: parameter.to_owned(),
+        from,
+        to,
+        why: String::new(),
+        disruption: Default::default(),
+        security: false,
+        apply: rule.map(|rule| rule.apply).unwrap_or_default(),
+        origin: Origin::Git,
+        timing,
+    }
+}
+
+/// Returns one difference for every field that `desired` declares and that a call can change.
+fn deltas(kind: &dyn Kind, desired: &Bound, timing: Timing) -> Vec<Delta> {
+    let declared = |rule: &Rule| {
+        let to = desired.value(rule.field)?.clone();
+        Some(delta(rule.field, rule.parameter, Value::Null, to, timing))
+    };
+    kind.rules().iter().filter(|rule| rule.change == Change::InPlace).filter_map(declared).collect()
+}
+
+async fn assert_all_sendable(kind: &dyn Kind, calls: Vec<Call>) {
+    for call in calls {
+        assert_sendable(&kind.name(), &call).await;
+    }
+}
+
+/// Every field that the section has.
+fn full_database() -> Value {
+    json!({
+        "engine": "postgres", "version": "15", "sizeClass": "db.r6g.large", "multiAz": true,
+        "storage": {"type": "io1", "sizeGiB": 200, "maxSizeGiB": 400, "iops": 3000,
+                    "throughputMiBps": 250, "encrypted": true, "kmsKey": "alias/a"},
+        "availabilityZone": "eu-west-1a",
+        "backups": {"retentionDays": 7, "window": "03:00-04:00", "copyTagsToSnapshots": true},
+        "maintenanceWindow": "sun:05:00-sun:06:00", "parameterGroup": "p", "optionGroup": "o",
+        "deletionProtection": true, "publiclyAccessible": false, "iamAuthentication": true,
+        "autoMinorVersionUpgrade": true, "allowMajorVersionUpgrade": true,
+        "caCertificate": "rds-ca-rsa2048-g1", "port": 5432, "databaseName": "orders",
+        "masterUsername": "root1", "manageMasterPassword": true,
+        "performanceInsights": {"enabled": true, "retentionDays": 7, "kmsKey": "alias/a"},
+        "monitoring": {"intervalSeconds": 60, "roleArn": "arn:aws:iam::111111111111:role/m"},
+        "logExports": ["postgresql"], "securityGroups": ["sg-1"],
+        "licenseModel": "postgresql-license", "tags": {"team": "payments"},
+    })
+}
+
+fn database(section: Value) -> Bound {
+    let database: db_instance::spec::Database = serde_json::from_value(section).unwrap();
+    let scope = scope();
+    let placement = db_instance::spec::Placement {
+        scope: &scope,
+        name: "orders",
+        owner: "a/Workspace/orders",
+        production: true,
+        subnet_group: Some(Input::Known("g".into())),
+        parameter_group: None,
+    };
+    bound(db_instance::spec::resource(&database, &placement))
+}
+
+#[tokio::test]
+async fn every_list_and_every_confirming_read_can_be_sent() {
+    for kind in kinds::all() {
+        for list in kind.lists() {
+            let call = Call::new(kind.service(), list.operation)
+                .with(list.page_size.0, list.page_size.1)
+                .with(list.marker.0, "next");
+            assert_sendable(&kind.name(), &call).await;
+        }
+        assert_all_sendable(*kind, kind.confirm("name").into_iter().collect()).await;
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_an_instance_can_be_sent() {
+    let kind = &db_instance::KIND;
+    let desired = database(full_database());
+    let mut restored = full_database();
+    restored["restoreFrom"] = json!({"snapshot": "last"});
+    let actual = observed(json!({
+        "DBInstanceIdentifier": "orders", "DBInstanceStatus": "available", "Engine": "postgres",
+        "EngineVersion": "14.1", "AllocatedStorage": 100, "StorageType": "gp3", "Iops": 3000,
+        "EnabledCloudwatchLogsExports": ["upgrade"], "MonitoringInterval": 0,
+    }));
+    assert_all_sendable(kind, kind.create(&desired)).await;
+    assert_all_sendable(kind, kind.create(&database(restored))).await;
+    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    for timing in [Timing::Window, Timing::Immediate] {
+        let deltas = deltas(kind, &desired, timing);
+        assert!(deltas.len() > 20, "only {} fields were tried", deltas.len());
+        assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+        for one in deltas {
+            assert_all_sendable(kind, kind.update(&desired, &actual, &[one])).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_a_parameter_group_can_be_sent() {
+    let kind = &db_parameter_group::KIND;
+    let parameters = BTreeMap::from([
+        ("work_mem".to_owned(), json!("65536")),
+        ("max_connections".to_owned(), json!({"value": "9", "applyMethod": "pending-reboot"})),
+        ("wal_level".to_owned(), json!({"reset": true})),
+    ]);
+    let tags = BTreeMap::from([("team".to_owned(), "payments".to_owned())]);
+    let desired = bound(db_parameter_group::spec::resource(
+        &scope(),
+        "p",
+        "owner",
+        "postgres15",
+        parameters,
+        Some(&tags),
+    ));
+    let actual = observed(json!({"DBParameterGroupName": "p", "Parameters": []}));
+    assert_all_sendable(kind, kind.create(&desired)).await;
+    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.details(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.read_tags(&actual).into_iter().collect()).await;
+    let (null, now) = (Value::Null, Timing::Immediate);
+    let deltas = [
+        delta("parameters.work_mem", "work_mem", null.clone(), json!("65536"), now),
+        delta("parameters.wal_level", "wal_level", json!("logical"), null.clone(), now),
+        delta("tags", "Tags", null, json!({"team": "payments"}), now),
+    ];
+    assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+}
+
+#[tokio::test]
+async fn every_call_of_a_subnet_group_can_be_sent() {
+    let kind = &db_subnet_group::KIND;
+    let vpc = ResourceId { kind: vpc::NAME, scope: scope(), name: "shared".into() };
+    let tags = BTreeMap::from([("team".to_owned(), "payments".to_owned())]);
+    let desired = bound(db_subnet_group::spec::resource(
+        &scope(),
+        "g",
+        "owner",
+        &vpc,
+        &BTreeMap::new(),
+        Some(&tags),
+    ));
+    let actual = observed(json!({"DBSubnetGroupName": "g", "DBSubnetGroupArn": "arn:g"}));
+    assert_all_sendable(kind, kind.create(&desired)).await;
+    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.details(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.read_tags(&actual).into_iter().collect()).await;
+    let deltas = deltas(kind, &desired, Timing::Window);
+    assert!(!deltas.is_empty());
+    assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+}
