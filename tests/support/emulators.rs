@@ -180,6 +180,7 @@ fn free_port() -> u16 {
 }
 
 /// Waits for a first good answer; gives up early when the port went to somebody else.
+#[expect(clippy::disallowed_methods, reason = "a process starts in real time, paused or not")]
 fn answers(port: u16, path: &str, log: &Path) -> bool {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
