@@ -174,3 +174,23 @@ async fn object(site: &Site, key: &Key, headers: &HeaderMap, uri: &Uri) -> Respo
 fn unavailable(uri: &Uri, error: &CatalogError) -> Response {
     problem(StatusCode::SERVICE_UNAVAILABLE, uri.path(), &error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_does_not_come_is_given_up() {
+        let routes = guarded(Router::new().route("/", get(std::future::pending::<Response>)));
+        let service = TowerToHyperService::new(routes);
+        let start = tokio::time::Instant::now();
+        let response = service.call(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(start.elapsed(), LONGEST_ANSWER);
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+    }
+}
