@@ -1,14 +1,20 @@
-//! The sandbox's HTTP door, driven by boto3: a client that nobody here wrote.
+//! The sandbox's HTTP door, driven by clients that nobody here wrote: boto3 and the AWS SDK.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use levelset::aws::{Account, Accounts, Aws, Endpoints};
 use levelset::cli::clock::SystemClock;
-use levelset::model::{AccountId, Region, Scope};
+use levelset::kinds;
+use levelset::model::{AccountId, Call, Cloud, KindName, Region, Scope, Target};
 use levelset::sandbox::faults::{Effect, Rule};
 use levelset::sandbox::{Sandbox, Settings, http};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use url::Url;
 
 use crate::support::python;
 
@@ -83,4 +89,154 @@ async fn boto3_meets_lost_answers_throttling_and_faults() {
         sandbox.inject(inject(Effect::ServerErrorAfter, "999900001111"));
     })
     .await;
+}
+
+/// One model, two doors: what a caller gets through the SDK and what it gets in process.
+struct Doors {
+    sandbox: Sandbox,
+    sdk: Aws,
+}
+
+impl Doors {
+    /// Makes a read through both doors and expects one answer, or one error.
+    async fn same(&self, kind: KindName, call: Call) {
+        let target = Target { scope: scope(), kind };
+        let over_http = self.sdk.call(&target, &call).await;
+        let in_process = self.sandbox.call(&target, &call).await;
+        assert_eq!(over_http, in_process, "{call}");
+    }
+
+    async fn write(&self, kind: KindName, call: Call) {
+        let target = Target { scope: scope(), kind };
+        self.sdk.call(&target, &call).await.unwrap();
+    }
+}
+
+/// Describes an instance that uses most of what can be said about one.
+fn rich_instance() -> Call {
+    Call::new("rds", "CreateDBInstance")
+        .with("DBInstanceIdentifier", "orders")
+        .with("DBInstanceClass", "db.r6g.large")
+        .with("Engine", "postgres")
+        .with("EngineVersion", "15")
+        .with("AllocatedStorage", 500)
+        .with("Iops", 12000)
+        .with("MaxAllocatedStorage", 1000)
+        .with("MasterUsername", "app")
+        .with("ManageMasterUserPassword", true)
+        .with("StorageEncrypted", true)
+        .with("DBSubnetGroupName", "net")
+        .with("DBParameterGroupName", "params")
+        .with("EnablePerformanceInsights", true)
+        .with("EnableCloudwatchLogsExports", json!(["postgresql"]))
+        .with("Tags", json!([{"Key": "levelset:owner", "Value": "main/Workspace/a&b <c>"}]))
+}
+
+async fn fill(doors: &Doors) {
+    let vpc = doors.sandbox.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
+    let net = Call::new("rds", "CreateDBSubnetGroup")
+        .with("DBSubnetGroupName", "net")
+        .with("DBSubnetGroupDescription", "x")
+        .with("SubnetIds", vpc.subnet_ids);
+    doors.write(kinds::db_subnet_group::NAME, net).await;
+    let group = Call::new("rds", "CreateDBParameterGroup")
+        .with("DBParameterGroupName", "params")
+        .with("DBParameterGroupFamily", "postgres15")
+        .with("Description", "x");
+    doors.write(kinds::db_parameter_group::NAME, group).await;
+    let set = json!([
+        {"ParameterName": "work_mem", "ParameterValue": "8192", "ApplyMethod": "immediate"},
+    ]);
+    let modify = Call::new("rds", "ModifyDBParameterGroup")
+        .with("DBParameterGroupName", "params")
+        .with("Parameters", set);
+    doors.write(kinds::db_parameter_group::NAME, modify).await;
+    doors.write(kinds::db_instance::NAME, rich_instance()).await;
+}
+
+async fn compare(doors: &Doors) {
+    let (instance, params, net, vpc) = (
+        kinds::db_instance::NAME,
+        kinds::db_parameter_group::NAME,
+        kinds::db_subnet_group::NAME,
+        kinds::vpc::NAME,
+    );
+    let rds = |operation| Call::new("rds", operation);
+    doors.same(instance.clone(), rds("DescribeDBInstances").with("MaxRecords", 100)).await;
+    let missing = rds("DescribeDBInstances").with("DBInstanceIdentifier", "missing");
+    doors.same(instance.clone(), missing).await;
+    doors.same(instance.clone(), rds("DescribeDBInstances").with("MaxRecords", 5)).await;
+    let nothing = rds("ModifyDBInstance").with("DBInstanceIdentifier", "orders");
+    doors.same(instance.clone(), nothing.clone()).await;
+    doors.same(instance.clone(), nothing.with("AllocatedStorage", 20)).await;
+    doors.same(instance, rich_instance()).await;
+    doors.same(net.clone(), rds("DescribeDBSubnetGroups")).await;
+    doors.same(net, rds("DescribeDBSubnetGroups").with("DBSubnetGroupName", "no")).await;
+    doors.same(params.clone(), rds("DescribeDBParameterGroups")).await;
+    let list = rds("DescribeDBParameters").with("DBParameterGroupName", "params");
+    doors.same(params.clone(), list).await;
+    let no = rds("DescribeDBParameters").with("DBParameterGroupName", "no");
+    doors.same(params, no).await;
+    doors.same(vpc.clone(), Call::new("ec2", "DescribeVpcs")).await;
+    let by_name = json!([{"Name": "tag:Name", "Values": ["shared*"]}]);
+    doors.same(vpc.clone(), Call::new("ec2", "DescribeSubnets").with("Filters", by_name)).await;
+    let absent = Call::new("ec2", "DescribeVpcs").with("VpcIds", json!(["vpc-0"]));
+    doors.same(vpc, absent).await;
+}
+
+/// Every fault looks the same through both doors.
+async fn compare_faults(doors: &Doors) {
+    for effect in [
+        Effect::LoseAnswer,
+        Effect::LoseRequest,
+        Effect::Throttle,
+        Effect::Deny,
+        Effect::ServerError,
+        Effect::ServerErrorAfter,
+    ] {
+        doors.sandbox.clear_faults();
+        doors.sandbox.inject(Rule::new(effect));
+        for operation in ["DescribeDBInstances", "ModifyDBInstance"] {
+            let call = Call::new("rds", operation).with("DBInstanceIdentifier", "orders");
+            let target = Target { scope: scope(), kind: kinds::db_instance::NAME };
+            let over_http = doors.sdk.call(&target, &call).await.unwrap_err();
+            let in_process = doors.sandbox.call(&target, &call).await.unwrap_err();
+            assert_eq!(
+                (over_http.class, over_http.code),
+                (in_process.class, in_process.code),
+                "{effect:?} {operation}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_real_sdk_gets_what_a_caller_in_process_gets() {
+    let mut settings = Settings::fast(3);
+    // The instance does not change between the two reads that are compared.
+    settings.durations.creating = Duration::from_secs(3600);
+    let sandbox = Sandbox::new(Arc::new(SystemClock), settings);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let endpoint = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    let key = Credentials::new("111122223333", "any", None, None, "test");
+    let account = Account {
+        endpoints: Endpoints::all(endpoint),
+        credentials: Some(SharedCredentialsProvider::new(key)),
+        ..Account::new(scope())
+    };
+    let accounts = Accounts { accounts: vec![account], ..Accounts::default() };
+    let doors = Doors { sandbox: sandbox.clone(), sdk: Aws::new(accounts, Arc::new(SystemClock)) };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = http::serve(sandbox, listener, async {
+        let _ = stopped.await;
+    });
+    let client = async {
+        fill(&doors).await;
+        compare(&doors).await;
+        compare_faults(&doors).await;
+        drop(doors);
+        stop.send(()).unwrap();
+    };
+    let (served, ()) = tokio::join!(server, client);
+    served.unwrap();
 }

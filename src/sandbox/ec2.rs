@@ -202,8 +202,8 @@ fn list(
         .iter()
         .filter(|(id, _)| ids.is_empty() || ids.contains(id))
         .filter(|(_, item)| filters.iter().all(|(name, any)| passes(item, table, name, any)))
-        .map(|(id, item)| (id.as_str(), item.clone()));
-    page::EC2.answer(args, answer, chosen)
+        .map(|(id, item)| (id.as_str(), item));
+    page::EC2.answer(args, answer, chosen, |_, item| Some(item.clone()))
 }
 
 fn is_tag_filter(name: &str) -> bool {

@@ -31,28 +31,24 @@ pub(super) const EC2: Paging =
 
 impl Paging {
     /// Answers one page of `items`, which are in the order of their names.
-    pub(super) fn answer<'n>(
+    ///
+    /// Only what is on the page is described; what `describe` makes nothing of is left out.
+    pub(super) fn answer<'n, T>(
         self,
         args: Args<'_>,
         list: &str,
-        items: impl Iterator<Item = (&'n str, Value)>,
+        items: impl Iterator<Item = (&'n str, T)>,
+        describe: impl Fn(&'n str, T) -> Option<Value>,
     ) -> Answer {
         let size = self.read_size(args)?;
         let after = args.text(self.marker)?.map(decode).transpose()?;
-        let mut rest =
-            items.skip_while(|(name, _)| after.as_deref().is_some_and(|last| *name <= last));
-        let mut last = None;
-        let page: Vec<Value> = rest
-            .by_ref()
-            .take(size)
-            .map(|(name, value)| {
-                last = Some(name.to_owned());
-                value
-            })
-            .collect();
+        let mut rest = items
+            .skip_while(|(name, _)| after.as_deref().is_some_and(|last| *name <= last))
+            .filter_map(|(name, item)| Some((name, describe(name, item)?)));
+        let (names, page): (Vec<&str>, Vec<Value>) = rest.by_ref().take(size).unzip();
         let mut answer = Map::new();
         answer.insert(list.to_owned(), Value::Array(page));
-        if let (Some(last), Some(_)) = (last, rest.next()) {
+        if let (Some(last), Some(_)) = (names.last(), rest.next()) {
             answer.insert(self.marker.to_owned(), json!(hex::encode(last)));
         }
         Ok(Value::Object(answer))

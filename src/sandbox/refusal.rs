@@ -20,43 +20,53 @@ pub(super) struct Refusal {
 /// What one operation answers.
 pub(super) type Answer = Result<serde_json::Value, Refusal>;
 
-/// Code, HTTP status and meaning of every code that is not a plain "invalid input" (400).
+/// HTTP status of every code that is not answered with 400.
 ///
-/// Statuses as in the service models that AWS publishes for its SDKs.
-const CODES: &[(&str, u16, ErrorClass)] = &[
-    ("Throttling", 400, ErrorClass::Throttled),
-    ("RequestLimitExceeded", 503, ErrorClass::Throttled),
-    ("InternalFailure", 500, ErrorClass::Transient),
-    ("InternalError", 500, ErrorClass::Transient),
-    ("AccessDenied", 403, ErrorClass::Denied),
-    ("UnauthorizedOperation", 403, ErrorClass::Denied),
-    ("MissingAuthenticationToken", 403, ErrorClass::Denied),
-    ("InvalidClientTokenId", 403, ErrorClass::Denied),
-    ("ExpiredToken", 403, ErrorClass::Denied),
-    ("NotModelled", 501, ErrorClass::Invalid),
-    ("DBInstanceNotFound", 404, ErrorClass::NotFound),
-    ("DBParameterGroupNotFound", 404, ErrorClass::NotFound),
-    ("DBSubnetGroupNotFoundFault", 404, ErrorClass::NotFound),
-    ("DBSnapshotNotFound", 404, ErrorClass::NotFound),
-    ("CertificateNotFound", 404, ErrorClass::NotFound),
-    ("InvalidVpcID.NotFound", 400, ErrorClass::NotFound),
-    ("InvalidSubnetID.NotFound", 400, ErrorClass::NotFound),
-    ("DBInstanceAlreadyExists", 400, ErrorClass::AlreadyExists),
-    ("DBParameterGroupAlreadyExists", 400, ErrorClass::AlreadyExists),
-    ("DBSubnetGroupAlreadyExists", 400, ErrorClass::AlreadyExists),
-    ("DBSnapshotAlreadyExists", 400, ErrorClass::AlreadyExists),
-    ("InvalidDBInstanceState", 400, ErrorClass::NotReady),
-    ("InvalidDBParameterGroupState", 400, ErrorClass::NotReady),
-    ("InvalidDBSubnetGroupStateFault", 400, ErrorClass::NotReady),
+/// As in the service models that AWS publishes for its SDKs.
+const STATUSES: &[(&str, u16)] = &[
+    ("RequestLimitExceeded", 503),
+    ("InternalFailure", 500),
+    ("InternalError", 500),
+    ("AccessDenied", 403),
+    ("UnauthorizedOperation", 403),
+    ("MissingAuthenticationToken", 403),
+    ("InvalidClientTokenId", 403),
+    ("ExpiredToken", 403),
+    ("DBInstanceNotFound", 404),
+    ("DBParameterGroupNotFound", 404),
+    ("DBSubnetGroupNotFoundFault", 404),
+    ("DBSnapshotNotFound", 404),
+    ("CertificateNotFound", 404),
 ];
+
+/// Meaning of the codes that say more than "this can never succeed" and are not common errors.
+const CLASSES: &[(&str, ErrorClass)] = &[
+    ("DBInstanceNotFound", ErrorClass::NotFound),
+    ("DBParameterGroupNotFound", ErrorClass::NotFound),
+    ("DBSubnetGroupNotFoundFault", ErrorClass::NotFound),
+    ("DBSnapshotNotFound", ErrorClass::NotFound),
+    ("InvalidVpcID.NotFound", ErrorClass::NotFound),
+    ("InvalidSubnetID.NotFound", ErrorClass::NotFound),
+    ("DBInstanceAlreadyExists", ErrorClass::AlreadyExists),
+    ("DBParameterGroupAlreadyExists", ErrorClass::AlreadyExists),
+    ("DBSubnetGroupAlreadyExists", ErrorClass::AlreadyExists),
+    ("DBSnapshotAlreadyExists", ErrorClass::AlreadyExists),
+    ("InvalidDBInstanceState", ErrorClass::NotReady),
+    ("InvalidDBParameterGroupState", ErrorClass::NotReady),
+    ("InvalidDBSubnetGroupStateFault", ErrorClass::NotReady),
+];
+
+fn find<T: Copy>(table: &[(&str, T)], code: &str) -> Option<T> {
+    table.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
+}
 
 impl Refusal {
     /// Makes the answer of a code.
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        let (status, class) = CODES
-            .iter()
-            .find(|(known, ..)| *known == code)
-            .map_or((400, ErrorClass::Invalid), |(_, status, class)| (*status, *class));
+        let status = find(STATUSES, code).unwrap_or(400);
+        let class = ErrorClass::of_common(code)
+            .or_else(|| find(CLASSES, code))
+            .unwrap_or(ErrorClass::Invalid);
         Self { code: Cow::Borrowed(code), message: message.into(), class, status }
     }
 
@@ -75,17 +85,10 @@ impl Refusal {
         Self::new("InvalidDBInstanceState", message)
     }
 
-    /// Says that a modify call changes nothing.
-    ///
-    /// AWS uses the code of any bad combination for it, so only the class tells them apart.
-    pub(super) fn no_effect() -> Self {
-        Self { class: ErrorClass::NoEffect, ..Self::combination("No modifications were requested") }
-    }
-
     /// Says that no answer comes.
     pub(super) fn lost() -> Self {
         Self {
-            code: Cow::Borrowed("Timeout"),
+            code: Cow::Borrowed("Connection"),
             message: "the connection was lost before an answer came".to_owned(),
             class: ErrorClass::Ambiguous,
             status: 0,
@@ -97,10 +100,18 @@ impl Refusal {
         self.status == 0
     }
 
-    /// Turns the answer into what a caller in process sees.
+    /// Turns the answer into what a caller in process sees: the same that it would see over HTTP.
+    ///
+    /// A lost answer and a fault of the service leave it open whether a write was applied.
     pub(super) fn into_error(self, call: &Call) -> CallError {
+        let class = match self.status {
+            _ if self.class == ErrorClass::Throttled => self.class,
+            0 | 500.. if call.is_read() => ErrorClass::Transient,
+            0 | 500.. => ErrorClass::Ambiguous,
+            _ => self.class,
+        };
         CallError {
-            class: self.class,
+            class,
             operation: call.operation.to_string(),
             code: self.code.into_owned(),
             message: self.message,

@@ -10,6 +10,7 @@ use rand::rngs::StdRng;
 use serde_json::json;
 
 use super::args::Args;
+use super::rds;
 use super::refusal::{Answer, Refusal};
 use super::services::{Operation, Site};
 use crate::model::AccountId;
@@ -74,7 +75,7 @@ fn assume(site: &mut Site<'_>, args: Args<'_>) -> Answer {
             "AccessKeyId": key,
             "SecretAccessKey": letters(site.random, 40),
             "SessionToken": session.token,
-            "Expiration": session.expires,
+            "Expiration": rds::time(session.expires),
         },
         "AssumedRoleUser": {"AssumedRoleId": id, "Arn": session.arn},
     });

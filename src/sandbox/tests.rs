@@ -351,12 +351,12 @@ fn a_major_version_alone_means_its_newest_minor_and_never_a_step_back() {
 }
 
 #[test]
-fn nothing_to_modify_is_no_effect_and_not_a_mistake() {
+fn a_call_that_modifies_nothing_is_refused() {
     let lab = lab();
     lab.settled(json!({}));
     let error = lab.modify(json!({"ApplyImmediately": true})).unwrap_err();
     assert_eq!(error.code, "InvalidParameterCombination");
-    assert_eq!(error.class, ErrorClass::NoEffect);
+    assert_eq!(error.message, "No modifications were requested");
 }
 
 #[test]
@@ -707,4 +707,21 @@ async fn latency_is_slept_by_the_cloud_door() {
     let started = tokio::time::Instant::now();
     lab.cloud.call(&target, &Call::new("rds", "DescribeDBInstances")).await.unwrap();
     assert!(started.elapsed() >= delay);
+}
+
+#[test]
+fn the_pages_of_a_large_fleet_hold_every_instance_once() {
+    let lab = lab_with(Settings { rds_rate: None, ..Settings::real(1) });
+    for number in 0..2000 {
+        lab.create(json!({"DBInstanceIdentifier": format!("db-{number:05}")}));
+    }
+    lab.pass(1.hour());
+    let (mut marker, mut count) = (Value::Null, 0);
+    loop {
+        let page = lab.call("DescribeDBInstances", json!({"Marker": marker})).unwrap();
+        count += page["DBInstances"].as_array().unwrap().len();
+        let Some(next) = page.get("Marker") else { break };
+        marker = next.clone();
+    }
+    assert_eq!(count, 2000);
 }

@@ -10,7 +10,7 @@ use super::engine::Engine;
 use super::lifecycle::Job;
 use super::storage::Disk;
 use super::subnet_group::SubnetGroup;
-use super::{actions, create, modify, no_instance};
+use super::{actions, create, modify, no_instance, time};
 use crate::model::Window;
 use crate::sandbox::args::Args;
 use crate::sandbox::page;
@@ -250,11 +250,11 @@ impl Instance {
             // RDS uploads transaction logs every five minutes.
             let second = now.as_second() - now.as_second().rem_euclid(300);
             if let Ok(restorable) = Timestamp::from_second(second) {
-                all.insert("LatestRestorableTime".to_owned(), json!(restorable));
+                all.insert("LatestRestorableTime".to_owned(), time(restorable));
             }
         }
         if let Some(at) = self.restart_at {
-            all.insert("AutomaticRestartTime".to_owned(), json!(at));
+            all.insert("AutomaticRestartTime".to_owned(), time(at));
         }
         if let Some((from, to)) = self.optimizing.filter(|(_, end)| now < *end) {
             let whole = to.duration_since(from).as_secs_f64().max(1e-9);
@@ -284,8 +284,10 @@ fn describe_all(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         .iter()
         .filter(|(key, _)| name.as_ref().is_none_or(|name| name == *key))
         .filter(|(_, instance)| filters.iter().all(|(f, any)| passes(instance, f, any)))
-        .filter_map(|(key, i)| Some((key.as_str(), i.seen(now, stale, &rds.subnet_groups)?)));
-    let answer = page::RDS.answer(args, "DBInstances", chosen)?;
+        .map(|(key, instance)| (key.as_str(), instance));
+    let answer = page::RDS.answer(args, "DBInstances", chosen, |_, instance: &Instance| {
+        instance.seen(now, stale, &rds.subnet_groups)
+    })?;
     match name {
         Some(name) if answer["DBInstances"] == json!([]) => Err(no_instance(&name)),
         _ => Ok(answer),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::changes::{self, UPGRADE_GROUP, Work};
 use super::instance::{Instance, Rest, default_group};
 use super::storage::Disk;
-use super::{Laws, engine, settings};
+use super::{Laws, engine, settings, time};
 use crate::model::Window;
 
 /// Holds one thing that is done to an instance.
@@ -130,7 +130,7 @@ impl Instance {
             End::Nothing => {}
             End::Born => {
                 self.born = true;
-                self.members.insert("InstanceCreateTime".to_owned(), json!(at));
+                self.members.insert("InstanceCreateTime".to_owned(), time(at));
                 self.members.insert("CertificateDetails".to_owned(), self.certificate(at));
             }
             End::Restarted => self.restarted(),
@@ -151,7 +151,7 @@ impl Instance {
 
     fn certificate(&self, at: Timestamp) -> Value {
         let until = at.checked_add((365 * 24).hours()).ok();
-        json!({"CAIdentifier": self.text("CACertificateIdentifier"), "ValidTill": until})
+        json!({"CAIdentifier": self.text("CACertificateIdentifier"), "ValidTill": until.map(time)})
     }
 
     /// Puts a setting into force.

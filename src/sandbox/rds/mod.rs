@@ -72,6 +72,17 @@ impl State {
     }
 }
 
+/// Writes a time as the AWS CLI shows it, to the millisecond that RDS gives.
+pub(super) fn time(at: Timestamp) -> Value {
+    let millis = at.as_millisecond();
+    let at = Timestamp::from_millisecond(millis).unwrap_or(at);
+    let format = match millis.rem_euclid(1000) {
+        0 => "%Y-%m-%dT%H:%M:%S+00:00",
+        _ => "%Y-%m-%dT%H:%M:%S.%6f+00:00",
+    };
+    Value::from(at.strftime(format).to_string())
+}
+
 /// Says that an instance does not exist.
 pub(super) fn no_instance(name: &str) -> Refusal {
     Refusal::new("DBInstanceNotFound", format!("DBInstance {name} not found."))

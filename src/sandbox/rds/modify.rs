@@ -68,7 +68,7 @@ pub(super) fn modify(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         return Err(super::no_instance(&name));
     }
     if changes.is_empty() {
-        return Err(Refusal::no_effect());
+        return Err(Refusal::combination("No modifications were requested"));
     }
     let storage = changes.iter().any(|change| changes::is_storage(change.key));
     check_state(site, &name, storage, changes.len())?;

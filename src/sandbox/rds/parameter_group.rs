@@ -157,8 +157,8 @@ fn describe(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     let chosen = groups
         .iter()
         .filter(|(key, _)| name.as_ref().is_none_or(|name| name == *key))
-        .map(|(key, group)| (key.as_str(), group.describe(key)));
-    page::RDS.answer(args, "DBParameterGroups", chosen)
+        .map(|(key, group)| (key.as_str(), group));
+    page::RDS.answer(args, "DBParameterGroups", chosen, |key, group| Some(group.describe(key)))
 }
 
 fn describe_parameters(site: &mut Site<'_>, args: Args<'_>) -> Answer {
@@ -177,7 +177,7 @@ fn describe_parameters(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         .filter(|known| filters.iter().all(|(_, any)| any.iter().any(|name| name == known.name)))
         .map(|known| (known.name, group.parameter(known)))
         .filter(|(_, parameter)| source.is_none_or(|source| parameter["Source"] == source));
-    page::RDS.answer(args, "Parameters", sorted(chosen))
+    page::RDS.answer(args, "Parameters", sorted(chosen), |_, parameter| Some(parameter))
 }
 
 fn describe_defaults(site: &mut Site<'_>, args: Args<'_>) -> Answer {
@@ -186,7 +186,8 @@ fn describe_defaults(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     ensure_default(site, &name);
     let group = site.state.rds.parameter_groups.get(&name).ok_or_else(|| no_group(&name))?;
     let all = parameters::of_family(&family).iter().map(|k| (k.name, group.parameter(k)));
-    let mut answer = page::RDS.answer(args, "Parameters", sorted(all))?;
+    let mut answer =
+        page::RDS.answer(args, "Parameters", sorted(all), |_, parameter| Some(parameter))?;
     answer["DBParameterGroupFamily"] = json!(family);
     Ok(json!({"EngineDefaults": answer}))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::identifier;
+use super::{identifier, time};
 use crate::sandbox::args::Args;
 use crate::sandbox::page;
 use crate::sandbox::refusal::{Answer, Refusal};
@@ -61,7 +61,7 @@ pub(super) fn take(site: &mut Site<'_>, instance: &str, name: &str) -> Result<()
         ("Encrypted", json!(instance.flag("StorageEncrypted"))),
         ("PercentProgress", json!(100)),
         ("Port", json!(instance.port)),
-        ("SnapshotCreateTime", json!(now)),
+        ("SnapshotCreateTime", time(now)),
         ("SnapshotType", json!("manual")),
         ("Status", json!("available")),
         ("TagList", json!(tags)),
@@ -85,6 +85,6 @@ fn describe(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         .filter(|(key, _)| name.as_ref().is_none_or(|name| name == *key))
         .filter(|(_, s)| of.as_ref().is_none_or(|of| s["DBInstanceIdentifier"] == json!(of)))
         .filter(|(_, s)| s["SnapshotType"] == kind)
-        .map(|(key, s)| (key.as_str(), Value::Object(s.clone())));
-    page::RDS.answer(args, "DBSnapshots", chosen)
+        .map(|(key, s)| (key.as_str(), s));
+    page::RDS.answer(args, "DBSnapshots", chosen, |_, s| Some(Value::Object(s.clone())))
 }

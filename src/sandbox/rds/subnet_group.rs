@@ -142,8 +142,8 @@ fn describe(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     let chosen = groups
         .iter()
         .filter(|(key, _)| name.as_ref().is_none_or(|name| name == *key))
-        .map(|(key, group)| (key.as_str(), group.describe(key)));
-    page::RDS.answer(args, "DBSubnetGroups", chosen)
+        .map(|(key, group)| (key.as_str(), group));
+    page::RDS.answer(args, "DBSubnetGroups", chosen, |key, group| Some(group.describe(key)))
 }
 
 fn create(site: &mut Site<'_>, args: Args<'_>) -> Answer {
