@@ -1,7 +1,8 @@
 //! The built program from outside: exit codes, streams, and what people and programs read.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
@@ -391,6 +392,19 @@ listen: 127.0.0.1:0
 struct Running {
     child: Child,
     log: BufReader<ChildStderr>,
+    /// Where it serves HTTP.
+    address: String,
+}
+
+impl Running {
+    /// Returns the answer to one GET, headers and body.
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
 }
 
 impl Drop for Running {
@@ -407,10 +421,13 @@ fn start(folder: &Path) -> Running {
     command.envs([("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x")]);
     let mut child = command.env("AWS_EC2_METADATA_DISABLED", "true").spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());
-    let mut agent = Running { child, log };
+    let mut agent = Running { child, log, address: String::new() };
     let mut line = String::new();
     while agent.log.read_line(&mut line).unwrap() > 0 {
         let entry: Value = serde_json::from_str(&line).unwrap();
+        if let Some(address) = entry["address"].as_str() {
+            agent.address = address.to_owned();
+        }
         if entry["message"] == "commit read" {
             assert_eq!(entry["objects"], 1, "{line}");
             return agent;
@@ -427,6 +444,10 @@ fn an_agent_holds_its_state_alone_and_stops_when_it_is_asked_to() {
     let second = levelset(&["run"]).current_dir(folder.path()).output().unwrap();
     assert_eq!((code(&second), out(&second)), (1, ""));
     assert!(err(&second).contains("error: another agent"), "{}", err(&second));
+    assert!(agent.get("/readyz").starts_with("HTTP/1.1 200"), "{}", agent.get("/readyz"));
+    let object = agent.get("/api/v1/workspaces/team-payments-prod");
+    assert!(object.contains(r#""sizeClass":"db.r6g.large""#), "{object}");
+    assert!(agent.get("/metrics").contains("workqueue_depth"));
     let asked = Command::new("kill").arg(agent.child.id().to_string()).status().unwrap();
     assert!(asked.success());
     let mut rest = String::new();

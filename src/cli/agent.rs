@@ -3,6 +3,7 @@
 //! In: a [`Config`]. Out: an [`Agent`] that holds the right to write and is ready to be given
 //! change sets. `run` feeds it from the watcher, `sync` with one reading.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::catalog::Known;
 use super::clock::system_clock;
 use super::engine::{Ports, engine};
 use super::error::Error;
+use super::figures::{self, Counted};
 use super::repository::Remote;
+use crate::aws::BudgetLevel;
 use crate::config::Config;
 use crate::desired::{Cache, Guard};
 use crate::lease::{Single, StateDirectory};
@@ -26,6 +30,7 @@ use crate::reconcile::next::Pace;
 use crate::reconcile::triggers::Triggers;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::reconcile::worker;
+use crate::server::{Limits, Listener, Site, router};
 use crate::source::Watcher;
 use crate::status::metrics::Metrics;
 use crate::status::{Sqlite, Store};
@@ -69,8 +74,9 @@ impl Agent {
         let token = store.grant(Shard::default()).await.map_err(Error::Store)?;
         let clock = system_clock();
         let (cache, stop) = (Cache::new(Guard::default()), CancellationToken::new());
+        let metrics = Arc::new(Metrics::new(env!("CARGO_PKG_VERSION")));
         let ports = Ports {
-            cloud,
+            cloud: Arc::new(Counted { inner: cloud, metrics: Arc::clone(&metrics) }),
             store: Arc::new(store.clone()),
             fence: Arc::new(Single::new(directory, token)),
             clock: Arc::clone(&clock),
@@ -78,7 +84,6 @@ impl Agent {
         let engine = Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));
-        let metrics = Arc::new(Metrics::new(env!("CARGO_PKG_VERSION")));
         let (engine_, queue_) = (Arc::clone(&engine), Arc::clone(&queue));
         let triggers = Triggers::restore(cache, engine_, queue_, Arc::clone(&metrics))
             .await
@@ -95,6 +100,30 @@ impl Agent {
             Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
         self.tasks.spawn(triggers.run(watched.changes, watched.health, self.stop.clone()));
         self.tasks.spawn(watcher.run(self.stop.clone()))
+    }
+
+    /// Serves health, metrics and the API; returns the address, with the port that was taken.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be taken.
+    pub(super) async fn serve(&self, address: SocketAddr) -> Result<SocketAddr, Error> {
+        let listener = Listener::bind(address).await.map_err(Error::Serve)?;
+        let address = listener.address();
+        let known = Known { engine: Arc::clone(&self.engine), queue: Arc::clone(&self.queue) };
+        let site = Site {
+            catalog: Arc::new(known),
+            metrics: (*self.metrics).clone(),
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        self.tasks.spawn(listener.serve(router(site), self.stop.clone(), Limits::default()));
+        Ok(address)
+    }
+
+    /// Keeps the gauges set; `levels` says how full the budgets are.
+    pub(super) fn gauge(&self, levels: impl Fn() -> Vec<BudgetLevel> + Send + 'static) {
+        let (queue, metrics) = (Arc::clone(&self.queue), Arc::clone(&self.metrics));
+        self.tasks.spawn(figures::follow(queue, metrics, levels, self.stop.clone()));
     }
 
     /// Starts the workers.

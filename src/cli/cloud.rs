@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::aws::{Account, Accounts, Asserted, Aws, Budgeted, Budgets, Endpoints, Role, Timeouts};
 use crate::config::{Config, Environment};
-use crate::model::{Clock, Cloud};
+use crate::model::Clock;
 
 /// Makes the way to AWS for every account that the settings name; it connects to nothing yet.
-pub(super) fn aws(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn Cloud> {
+pub(super) fn aws(config: &Config, clock: &Arc<dyn Clock>) -> Arc<Budgeted<Asserted<Aws>>> {
     let accounts = config.environments.values().map(|env| account(env, &config.agent_name.value));
     let accounts = Accounts { accounts: accounts.collect(), timeouts: Timeouts::default() };
     let aws = Aws::new(accounts, Arc::clone(clock));

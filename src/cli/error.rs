@@ -11,6 +11,7 @@ use crate::config::ConfigProblem;
 use crate::lease::StateError;
 use crate::report::Style;
 use crate::report::style::Ink;
+use crate::server::ServeError;
 use crate::source::SourceError;
 use crate::status::StoreError;
 
@@ -62,6 +63,9 @@ pub enum Error {
     /// The state directory cannot be used.
     #[error(transparent)]
     State(StateError),
+    /// The address of the HTTP server cannot be taken.
+    #[error(transparent)]
+    Serve(ServeError),
     /// The agent stopped following the repository without being asked to.
     #[error("the agent no longer follows the repository; the log says why")]
     Ended,
@@ -112,6 +116,7 @@ impl Error {
             | Self::Source(_)
             | Self::Secret { .. }
             | Self::State(_)
+            | Self::Serve(_)
             | Self::Ended
             | Self::Demo(_)
             | Self::Plan(_) => return None,

@@ -6,12 +6,14 @@
 //! chain of causes, by [`error`]; standard output carries the result and nothing else.
 
 mod agent;
+mod catalog;
 pub mod clock;
 mod cloud;
 mod completions;
 mod demo;
 mod engine;
 pub mod error;
+mod figures;
 mod history;
 mod kinds;
 mod logging;

@@ -1,5 +1,7 @@
 //! `levelset run`: the agent, until it is told to stop.
 
+use std::sync::Arc;
+
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::agent::Agent;
@@ -7,9 +9,10 @@ use super::clock::system_clock;
 use super::error::Error;
 use super::output::Output;
 use super::repository::{Remote, remote};
-use super::settings::Flags;
+use super::settings::{Flag, Flags};
 use super::{Exit, cloud, logging, runtime};
 use crate::config::Config;
+use crate::model::Cloud;
 use crate::reconcile::next::Pace;
 use crate::source;
 
@@ -17,10 +20,19 @@ use crate::source;
 ///
 /// It stops on SIGTERM and SIGINT, after the calls that are under way.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// Where health, metrics and the API are served [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
 
-pub(super) fn run(_: &Arguments, flags: &Flags, output: &mut Output) -> Result<Exit, Error> {
-    let config = flags.load(&[])?;
+pub(super) fn run(
+    arguments: &Arguments,
+    flags: &Flags,
+    output: &mut Output,
+) -> Result<Exit, Error> {
+    let listen = Flag { setting: "listen", flag: "--listen", value: arguments.listen.clone() };
+    let config = flags.load(&[listen])?;
     let repository = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
     let remote = remote(repository, &config.state_directory.value)?;
     logging::start(&config.log);
@@ -38,10 +50,13 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
     let shown = remote.location.shown().to_owned();
     let cloud = cloud::aws(config, &system_clock());
-    let (agent, triggers) = Agent::open(config, cloud, Pace::default()).await?;
+    let (agent, triggers) =
+        Agent::open(config, Arc::clone(&cloud) as Arc<dyn Cloud>, Pace::default()).await?;
+    let address = agent.serve(config.listen.value).await?;
+    agent.gauge(move || cloud.levels());
     let following = agent.follow(remote, triggers);
     agent.work(config.workers.value);
-    tracing::info!(repository = shown, "the agent follows the repository");
+    tracing::info!(repository = shown, %address, "the agent follows the repository");
     let is_asked = tokio::select! {
         _ = terminate.recv() => true,
         _ = interrupt.recv() => true,

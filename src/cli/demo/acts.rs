@@ -21,6 +21,8 @@ spec:
       engine: postgres
       version: \"15\"
       sizeClass: db.t4g.medium
+      backups:
+        retentionDays: 7
     network:
       vpcRef: shared-vpc
   reconcilePolicy:
@@ -99,6 +101,12 @@ async fn mistake(stage: &Stage, output: &mut Output, key: &Key) -> Result<(), Er
     show(output, &record)?;
     let (_, after) = stage.calls();
     output.print(&format!("\n{} calls that change something since then\n", after - before))
+}
+
+/// Puts the manifest in order again.
+pub(super) fn mend(stage: &Stage) -> Result<(), Error> {
+    stage.edit(FILE, WORKSPACE)?;
+    stage.commit("as it was")
 }
 
 async fn end(stage: &Stage, output: &mut Output, key: &Key) -> Result<(), Error> {

@@ -6,24 +6,38 @@
 //! [`Sandbox`]: crate::sandbox::Sandbox
 
 mod acts;
+mod keep;
 mod stage;
 
 use super::error::Error;
 use super::output::Output;
 use super::{Exit, runtime};
 use crate::source;
+use stage::Stage;
 
 /// Show Levelset at work on a cloud in memory; needs no AWS account and touches nothing
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// Go on after the last act, and say how to change things by hand
+    #[arg(long)]
+    keep: bool,
+}
 
-pub(super) fn run(_: &Arguments, output: &mut Output) -> Result<Exit, Error> {
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Error> {
     source::init();
     runtime()?.block_on(async {
-        let stage = stage::Stage::build().await?;
-        let played = acts::play(&stage, output).await;
+        let stage = Stage::build().await?;
+        let played = play(arguments, &stage, output).await;
         stage.close().await;
         played
     })?;
     Ok(Exit::Done)
+}
+
+async fn play(arguments: &Arguments, stage: &Stage, output: &mut Output) -> Result<(), Error> {
+    acts::play(stage, output).await?;
+    if arguments.keep {
+        keep::keep(stage, output).await?;
+    }
+    Ok(())
 }

@@ -1,13 +1,15 @@
 //! What the demo plays on: a repository, a cloud in memory, and an agent between them.
 
 use std::fs;
-use std::path::Path;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use git2::{IndexAddOption, Repository, Signature};
 use jiff::SignedDuration;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::agent::Agent;
@@ -21,7 +23,7 @@ use crate::config::{self, Config, Overrides};
 use crate::model::{AccountId, Call, ErrorClass, Key, Plan, Problem, Region, Scope};
 use crate::reconcile::next::Pace;
 use crate::sandbox::settings::Durations;
-use crate::sandbox::{Sandbox, Settings};
+use crate::sandbox::{Sandbox, Settings, http};
 use crate::status::{Event, Record};
 
 /// The longest that the demo waits for anything; everything in it takes a few seconds.
@@ -65,7 +67,7 @@ impl Stage {
 
     /// Writes a file, and leaves it uncommitted.
     pub(super) fn edit(&self, path: &str, text: &str) -> Result<(), Error> {
-        fs::write(self.folder.path().join("repository").join(path), text).map_err(Error::demo)
+        fs::write(self.repository().join(path), text).map_err(Error::demo)
     }
 
     /// Commits what was edited.
@@ -100,7 +102,7 @@ impl Stage {
 
     /// Plans the files as they lie there, before they are committed.
     pub(super) async fn plan(&self, output: &Output) -> Result<Vec<Plan>, Error> {
-        let read = manifests::read(&self.folder.path().join("repository"))?;
+        let read = manifests::read(&self.repository())?;
         let agent = &self.agent.engine;
         let ports = Ports {
             cloud: Arc::clone(&agent.cloud),
@@ -144,6 +146,21 @@ impl Stage {
         let mut events = self.agent.engine.store.history(key, 100).await.map_err(Error::Store)?;
         events.reverse();
         Ok(events)
+    }
+
+    /// Serves the cloud in AWS's wire format, and the agent's API, on free ports of loopback.
+    pub(super) async fn serve(&self) -> Result<(SocketAddr, SocketAddr), Error> {
+        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = TcpListener::bind(loopback).await.map_err(Error::demo)?;
+        let cloud = listener.local_addr().map_err(Error::demo)?;
+        let stop = self.agent.stop.clone().cancelled_owned();
+        self.agent.tasks.spawn(http::serve(self.cloud.clone(), listener, stop));
+        Ok((cloud, self.agent.serve(loopback).await?))
+    }
+
+    /// Returns the folder of the repository.
+    pub(super) fn repository(&self) -> PathBuf {
+        self.folder.path().join("repository")
     }
 
     /// Stops the agent and removes the folder.
