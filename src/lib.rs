@@ -32,11 +32,11 @@ pub mod status;
 
 pub mod reconcile;
 
-pub mod server;
-
 pub mod lease;
 
 pub mod report;
+
+pub mod server;
 
 pub mod aws;
 

@@ -30,6 +30,7 @@ pub struct Object {
 }
 
 /// Holds the `spec` of a manifest.
+#[expect(clippy::large_enum_variant, reason = "an object is made once and then shared")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spec {
     /// Of a `Workspace`.
