@@ -1,1 +1,235 @@
 //! Data-only cases: a manifest and saved answers in, calls and reasons out.
+//!
+//! A case is a folder `src/kinds/<kind>/cases/<name>/` with three files: `manifest.yaml` (an object
+//! as it stands in Git), `observed.json` (answers as `plan --observed` takes them) and
+//! `expected.json`: what comes out for the resource of that kind. What `expected.json` leaves out
+//! is expected to be empty.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use levelset::diff::diff;
+use levelset::kinds;
+use levelset::manifest::expand::{Place, expand};
+use levelset::manifest::{Object, parse};
+use levelset::model::kind::Lists;
+use levelset::model::policy::DisruptionPolicy;
+use levelset::model::{
+    AccountId, Bound, Call, Diff, Kind, Observed, Readiness, Region, Resource, ResourceId, Scope,
+    Severity, Timing,
+};
+use levelset::observe::observed;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What a case expects of the resource of its kind.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Expected {
+    /// The codes of the errors for which the manifest is not taken; then nothing else happens.
+    problems: BTreeSet<String>,
+    /// The calls, in order.
+    calls: Vec<ExpectedCall>,
+    /// `field: code` of what waits.
+    waits: BTreeSet<String>,
+    /// `field: code` of what is refused.
+    refusals: BTreeSet<String>,
+    /// `field: code` of what is told.
+    notices: BTreeSet<String>,
+}
+
+/// One call, without the service.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedCall {
+    operation: String,
+    params: Map<String, Value>,
+}
+
+const FILES: [&str; 3] = ["expected.json", "manifest.yaml", "observed.json"];
+
+/// The known faults of these kinds, each of which has a case that starts with its number.
+const KNOWN_FAULTS: &[&str] = &[
+    "b01", "b02", "b04", "b05", "b07", "b08", "b10", "b11", "b13", "b14", "b16", "b17", "b22",
+    "b25", "b26", "b28", "b29", "b31", "b32", "b34", "b35", "b37", "b38", "b40", "b41", "b43",
+    "b44", "b46", "b49", "b55", "b56", "b58", "b59", "b61", "b62", "b64", "b115",
+];
+
+fn folders() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/kinds");
+    let mut found = Vec::new();
+    for kind in list(&root) {
+        for case in list(&kind.join("cases")) {
+            found.push((name(&kind), case));
+        }
+    }
+    found
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_case_comes_out_as_expected() {
+    let folders = folders();
+    assert!(folders.len() > 50, "only {} cases were found", folders.len());
+    let failures: Vec<String> = folders
+        .iter()
+        .filter_map(|(kind, case)| check(kind, case).err().map(|text| format!("{case:?}\n{text}")))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn every_folder_of_cases_belongs_to_a_kind_and_every_case_is_complete() {
+    for (kind, case) in folders() {
+        let known = kinds::all().iter().any(|known| known.name().as_str() == kind);
+        assert!(known, "{case:?} belongs to no kind");
+        let files: Vec<String> = list(&case).iter().map(|path| name(path)).collect();
+        assert_eq!(files, FILES, "{case:?}");
+    }
+}
+
+#[test]
+fn every_known_fault_of_these_kinds_has_a_case() {
+    let cases: Vec<String> = folders().iter().map(|(_, case)| name(case)).collect();
+    for fault in KNOWN_FAULTS {
+        let prefix = format!("{fault}_");
+        assert!(cases.iter().any(|case| case.starts_with(&prefix)), "{fault} has no case");
+    }
+}
+
+/// Runs one case from the manifest to the calls.
+fn check(kind: &str, case: &Path) -> Result<(), String> {
+    let read = |file: &str| std::fs::read_to_string(case.join(file)).unwrap();
+    let expected: Expected =
+        serde_json::from_str(&read("expected.json")).map_err(|error| error.to_string())?;
+    let answers: Map<String, Value> =
+        serde_json::from_str(&read("observed.json")).map_err(|error| error.to_string())?;
+    let found = run(kind, &read("manifest.yaml"), &answers)?;
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("expected {expected:#?}\nfound {found:#?}"))
+}
+
+fn run(kind: &str, manifest: &str, answers: &Map<String, Value>) -> Result<Expected, String> {
+    let parsed = parse("case.yaml", manifest.as_bytes());
+    if parsed.is_broken() {
+        let errors = parsed.problems.into_iter().filter(|p| p.severity == Severity::Error);
+        let problems = errors.map(|problem| problem.code).collect();
+        return Ok(Expected { problems, ..Expected::default() });
+    }
+    let object = parsed.objects.first().ok_or("the manifest holds no object")?;
+    let resources = expand(object, &place(), &|_| false);
+    let seen = observe(answers);
+    let resource = resources
+        .iter()
+        .find(|resource| resource.id.kind.as_str() == kind)
+        .ok_or("the manifest asks for no resource of this kind")?;
+    compare(object, resource, &seen)
+}
+
+/// Compares one resource as a pass does, up to the calls.
+fn compare(
+    object: &Object,
+    resource: &Resource,
+    seen: &BTreeMap<ResourceId, Observed>,
+) -> Result<Expected, String> {
+    let kind = kinds::find(&resource.id.kind).ok_or("unknown kind")?;
+    let bound = bind(resource, seen)?;
+    let Some(actual) = seen.get(&resource.id) else {
+        return Ok(outcome(kind.create(&bound), &Diff::default(), Vec::new()));
+    };
+    let readiness = kind.readiness(actual);
+    let prefix = format!("{}.", resource.section);
+    let ignore = object.policy().ignore.iter().filter_map(|path| path.strip_prefix(&prefix));
+    let ignore: Vec<String> = ignore.map(str::to_owned).collect();
+    let mut found = diff(kind.rules(), &bound, actual, &readiness, &ignore);
+    if object.policy().disruption == DisruptionPolicy::Immediate {
+        found.deltas.iter_mut().for_each(|delta| delta.timing = Timing::Immediate);
+    }
+    let calls = match found.deltas.as_slice() {
+        [] => Vec::new(),
+        deltas => kind.update(&bound, actual, deltas),
+    };
+    let notices = kind.notices(&bound, actual);
+    Ok(outcome(calls, &found, notices))
+}
+
+fn outcome(calls: Vec<Call>, diff: &Diff, notices: Vec<levelset::model::Notice>) -> Expected {
+    let line = |field: &str, code: &str| format!("{field}: {code}");
+    Expected {
+        problems: BTreeSet::new(),
+        calls: calls
+            .into_iter()
+            .map(|call| ExpectedCall {
+                operation: call.operation.into_owned(),
+                params: call.params,
+            })
+            .collect(),
+        waits: diff.waits.iter().map(|wait| line(&wait.field, &wait.code)).collect(),
+        refusals: diff.refusals.iter().map(|refusal| line(&refusal.field, &refusal.code)).collect(),
+        notices: diff
+            .notices
+            .iter()
+            .chain(&notices)
+            .map(|notice| line(&notice.field, &notice.code))
+            .collect(),
+    }
+}
+
+pub(crate) fn place() -> Place {
+    let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") };
+    Place { scope, agent: "levelset".to_owned(), production: false }
+}
+
+/// Assembles every resource of the saved answers.
+fn observe(answers: &Map<String, Value>) -> BTreeMap<ResourceId, Observed> {
+    let mut seen = BTreeMap::new();
+    for kind in kinds::all() {
+        for (name, members) in kind.assemble(lists(*kind, answers)) {
+            let id = ResourceId { kind: kind.name(), scope: place().scope, name: name.into() };
+            seen.insert(id, observed(members, jiff::Timestamp::UNIX_EPOCH));
+        }
+    }
+    seen
+}
+
+fn lists(kind: &dyn Kind, answers: &Map<String, Value>) -> Lists {
+    kind.lists()
+        .iter()
+        .filter_map(|list| Some((list.answer, answers.get(list.answer)?.as_array()?.clone())))
+        .collect()
+}
+
+pub(crate) fn bind(
+    resource: &Resource,
+    seen: &BTreeMap<ResourceId, Observed>,
+) -> Result<Bound, String> {
+    let ready = |id: &ResourceId| {
+        let observed = seen.get(id)?;
+        let broken = kinds::find(&id.kind)?.readiness(observed);
+        (!matches!(broken, Readiness::Broken { .. })).then_some(observed)
+    };
+    let mut fields = BTreeMap::new();
+    for (field, input) in &resource.fields {
+        let value = input.resolve(ready).map_err(|error| error.to_string())?;
+        fields.insert(field.clone(), value);
+    }
+    Ok(Bound {
+        id: resource.id.clone(),
+        fields,
+        initial: resource.initial.clone(),
+        owner: resource.owner.clone(),
+        adopt: resource.adopt,
+    })
+}

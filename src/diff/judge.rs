@@ -17,11 +17,7 @@ pub(super) enum Judgement {
     /// As declared.
     Same,
     /// Further than declared, in a way that is never taken back.
-    Ahead {
-        fact: String,
-        /// Whether it would be welcome if it were only queued; if not, it is taken back.
-        welcome: bool,
-    },
+    Ahead(String),
     /// Not as declared.
     Differs {
         /// What it is, where that is not the whole member.
@@ -52,14 +48,9 @@ impl Judgement {
         if same { Self::Same } else { Self::differs(want) }
     }
 
-    /// Tells whether the value may stay as it is.
+    /// Tells whether the value may stay as it is, or come into force if it is queued.
     pub(super) fn is_fine(&self) -> bool {
-        matches!(self, Self::Same | Self::Ahead { .. })
-    }
-
-    /// Tells whether a queued value may come into force.
-    pub(super) fn is_fine_when_queued(&self) -> bool {
-        matches!(self, Self::Same | Self::Ahead { welcome: true, .. })
+        matches!(self, Self::Same | Self::Ahead(_))
     }
 }
 
@@ -80,6 +71,7 @@ pub(super) fn judge(
         Compare::Storage { ceiling, ceiling_member } => {
             storage::judge(want, have, storage::has_ceiling(ceiling, ceiling_member, sides))
         }
+        Compare::Rounded => storage::rounded(want, have),
         Compare::Ceiling { size } => storage::ceiling(want, have, sides.actual.member(size)),
         Compare::Set | Compare::SetWithQueue { .. } => Judgement::of(set::same(want, have), want),
         Compare::SetOf(name) => Judgement::of(set::same_members(want, have, name), want),

@@ -68,7 +68,7 @@ fn field(rule: &Rule, want: &Value, sides: &Sides<'_>, found: &mut Diff) {
         return conclude(rule, want, have, current, found);
     };
     let after = judge::queued(rule, want, queued, sides);
-    match (current.is_fine(), after.is_fine_when_queued()) {
+    match (current.is_fine(), after.is_fine()) {
         (true, true) => conclude(rule, want, have, current, found),
         (true, false) => found.deltas.push(cancel(rule, want, have, queued)),
         (false, true) => found.waits.push(pending(rule, queued)),
@@ -92,7 +92,7 @@ fn conclude(
 ) {
     match judgement {
         Judgement::Same => {}
-        Judgement::Ahead { fact, .. } => found.notices.push(notice(rule, "AheadOfGit", fact)),
+        Judgement::Ahead(fact) => found.notices.push(notice(rule, "AheadOfGit", fact)),
         Judgement::Queued(reason) => found.waits.push(wait(rule, "Pending", reason)),
         Judgement::Unclear { code, reason } => found.waits.push(wait(rule, code, reason)),
         Judgement::Refused { code, message, help } => {

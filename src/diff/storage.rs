@@ -21,15 +21,9 @@ pub(super) fn judge(want: &Value, have: Option<&Value>, has_ceiling: bool) -> Ju
     } else if actual < declared {
         Judgement::differs(want)
     } else if has_ceiling {
-        Judgement::Ahead {
-            fact: format!("autoscaling has grown the storage to {actual} GiB"),
-            welcome: true,
-        }
+        Judgement::Ahead(format!("autoscaling has grown the storage to {actual} GiB"))
     } else if actual <= rounded_up(declared) {
-        Judgement::Ahead {
-            fact: format!("AWS rounded {declared} GiB up to {actual} GiB, a growth of ten percent"),
-            welcome: true,
-        }
+        Judgement::Ahead(rounding(declared, actual))
     } else {
         Judgement::Refused {
             code: "StorageShrink",
@@ -41,8 +35,23 @@ pub(super) fn judge(want: &Value, have: Option<&Value>, has_ceiling: bool) -> Ju
     }
 }
 
+/// Judges a number that can go down as well as up. What rounding explains is never sent again: AWS
+/// would round it up once more.
+pub(super) fn rounded(want: &Value, have: Option<&Value>) -> Judgement {
+    match (want.as_u64(), have.and_then(Value::as_u64)) {
+        (Some(declared), Some(actual)) if actual > declared && actual <= rounded_up(declared) => {
+            Judgement::Ahead(rounding(declared, actual))
+        }
+        _ => Judgement::of(value::same(want, have), want),
+    }
+}
+
+fn rounding(declared: u64, actual: u64) -> String {
+    format!("AWS rounded {declared} up to {actual}, a growth of ten percent")
+}
+
 /// The most that AWS may have made of a declared growth: a growth by less than a tenth counts as a
-/// tenth (API reference, `ModifyDBInstance`, `AllocatedStorage`).
+/// tenth (API reference, `ModifyDBInstance`, `AllocatedStorage` and `Iops`).
 fn rounded_up(declared: u64) -> u64 {
     let largest_before = declared.saturating_sub(1);
     largest_before.saturating_mul(11).div_ceil(10)

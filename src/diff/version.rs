@@ -1,4 +1,5 @@
-//! Engine versions: behind is drift, ahead is not, another major version needs consent.
+//! Engine versions: behind is drift, ahead within the major version is not, a major upgrade needs
+//! consent, and there is no way back.
 
 use std::cmp::Ordering;
 
@@ -24,11 +25,13 @@ pub(super) fn judge(
     let consent = || sides.desired.declared(allow_major).is_some_and(|flag| !value::is_empty(flag));
     match against(declared, actual) {
         Ordering::Equal => Judgement::Same,
-        Ordering::Greater => Judgement::Ahead {
-            fact: format!(
-                "AWS runs {actual}, ahead of the declared {declared}, and cannot go back"
-            ),
-            welcome: same_major(engine, declared, actual),
+        Ordering::Greater if same_major(engine, declared, actual) => Judgement::Ahead(format!(
+            "AWS runs {actual}, ahead of the declared {declared}, and cannot go back"
+        )),
+        Ordering::Greater => Judgement::Refused {
+            code: "DowngradeImpossible",
+            message: format!("AWS runs {actual} and cannot go back to {declared}"),
+            help: "declare the version that runs, or restore a backup to a new database".to_owned(),
         },
         Ordering::Less if same_major(engine, declared, actual) || consent() => Judgement::Differs {
             from: None,

@@ -197,6 +197,8 @@ pub enum Compare {
         /// The member that holds the upper bound.
         ceiling_member: &'static str,
     },
+    /// A number that AWS rounds up when it grows by less than a tenth.
+    Rounded,
     /// The upper bound of autoscaling; at or under the size in the named member it means off, which
     /// AWS answers by leaving the bound out.
     Ceiling {

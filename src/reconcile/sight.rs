@@ -121,6 +121,9 @@ async fn compare(
         return Ok(Present { bound, actual, readiness, diff: Diff::default(), unresolved });
     }
     let mut actual = observer.details(kind, &bound, actual).await?;
+    if bound.declared("tags").is_some() {
+        actual = observer.tags(kind, &bound.id, actual).await?;
+    }
     let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
     if !diff.deltas.is_empty() {
         actual = observer.tags(kind, &bound.id, actual).await?;

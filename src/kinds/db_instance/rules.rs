@@ -101,7 +101,7 @@ pub(super) const RULES: &[Rule] = &[
     plain("storage.maxSizeGiB", "MaxAllocatedStorage")
         .compare(Compare::Ceiling { size: "AllocatedStorage" })
         .yields(OF_CLUSTER),
-    storage("storage.iops", "Iops"),
+    storage("storage.iops", "Iops").compare(Compare::Rounded),
     storage("storage.throughputMiBps", "StorageThroughput"),
     plain("storage.encrypted", "StorageEncrypted").immutable("EncryptionImmutable"),
     plain("storage.kmsKey", "KmsKeyId").compare(Compare::ArnTail).immutable("KmsKeyImmutable"),
