@@ -23,7 +23,7 @@ pub const ADOPT: &str = "platform.kby.io/adopt";
 
 /// Each annotation with what it says.
 pub(super) const KNOWN: [(&str, &str); 4] = [
-    (OWNER, "Who owns the object: a team, an address. Shown in reports."),
+    (OWNER, "Who owns the object: a team, an address. Shown in reports. Default: nobody."),
     (
         SUSPEND,
         "\"true\": nothing is written for this object; it is still observed. Default \"false\".",
@@ -77,4 +77,39 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
     }
     let date: Date = text.parse().ok()?;
     TimeZone::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(key: &str, value: &str) -> Vec<&'static str> {
+        let annotations = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        check(&annotations).into_iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn only_values_that_mean_something_are_taken() {
+        for (key, value, expected) in [
+            (OWNER, "anyone at all", None),
+            (SUSPEND, "true", None),
+            (SUSPEND, "True", Some("InvalidAnnotation")),
+            (ADOPT, "", Some("InvalidAnnotation")),
+            (SNOOZE_UNTIL, "2026-12-01T08:00:00Z", None),
+            (SNOOZE_UNTIL, "2026-12-01T08:00:00+01:00", None),
+            (SNOOZE_UNTIL, "2026-12-01", None),
+            (SNOOZE_UNTIL, "2026-13-01", Some("InvalidAnnotation")),
+            (SNOOZE_UNTIL, "next week", Some("InvalidAnnotation")),
+            ("platform.kby.io/other", "x", Some("UnknownAnnotation")),
+            ("example.com/other", "x", None),
+        ] {
+            assert_eq!(codes(key, value), Vec::from_iter(expected), "{key}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_its_start_in_utc() {
+        assert_eq!(moment("2026-12-01"), moment("2026-12-01T00:00:00Z"));
+        assert!(moment("2026-12-01").is_some());
+    }
 }

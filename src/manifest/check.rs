@@ -142,12 +142,18 @@ impl Walk<'_> {
                 }
             }
         }
-        for name in members.required.iter().filter(|name| !seen.contains_key(name.as_str())) {
+        let meant = |name: &str| {
+            // A misspelt field is told once, as that.
+            let unknown = seen.keys().filter(|key| members.shape_of(key).is_none());
+            unknown.into_iter().any(|key| words::nearest(key, &[name]).is_some())
+        };
+        let missing = members.required.iter().filter(|name| !seen.contains_key(name.as_str()));
+        for name in missing.filter(|name| !meant(name)) {
             let message = format!("{} lacks the field \"{name}\"", place.name);
             let about = members.fields.get(name).map_or("", |field| &field.about);
             self.found.push(
                 Mistake::error(place.span.clone(), "MissingField", message)
-                    .hint(format!("add {name}: {about}")),
+                    .hint(format!("add it. {about}")),
             );
         }
     }

@@ -17,6 +17,7 @@ pub mod network;
 pub mod object;
 mod parse;
 mod policy;
+mod salvage;
 mod schema;
 mod shape;
 pub mod tree;

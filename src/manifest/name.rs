@@ -52,3 +52,27 @@ fn proposal(name: &str) -> String {
     let short: String = joined.chars().take(LONGEST).collect();
     short.trim_end_matches('-').to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_rule_in_words_and_the_rule_for_editors_are_one(name in "[a-c0-1A_-]{0,6}|[a-c0-1-]{60,66}") {
+            let schema = serde_json::json!({"type": "string", "pattern": PATTERN, "maxLength": LONGEST});
+            let for_editors = jsonschema::is_valid(&schema, &name.clone().into());
+            prop_assert_eq!(check(&name).is_none(), for_editors, "{}", name);
+        }
+
+        #[test]
+        fn a_proposal_is_a_good_name(name in "\\PC{0,80}") {
+            let hint = check(&name).and_then(|finding| finding.hint).unwrap_or_default();
+            if let Some(proposal) = hint.strip_prefix("for example ") {
+                prop_assert!(check(proposal.trim_matches('"')).is_none(), "{}", proposal);
+            }
+        }
+    }
+}

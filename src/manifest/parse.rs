@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::envelope::{API_VERSION, Envelope, GROUP, KINDS, Metadata, Seed};
 use super::mistake::{Mistake, Source};
-use super::network::NetworkSpec;
 use super::object::{Object, Spec};
-use super::workspace::{Resources, WorkspaceSpec};
 use super::yaml::{self, Document, Node};
-use super::{annotations, check, name, schema, words};
+use super::{annotations, check, name, salvage, schema, words};
 use crate::model::{Finding, Key, ObjectKind, Problem, Severity};
 
 /// The most documents that one file may hold.
@@ -251,7 +248,7 @@ impl Inspection {
         let read = yaml::read(text, Seed { kind: Some(kind) });
         let findings = match &read {
             Ok(envelope) => findings(&envelope.metadata, &envelope.spec),
-            Err(_) => salvage(kind, root),
+            Err(_) => salvage::findings(kind, root, &mistakes),
         };
         mistakes.extend(findings.into_iter().map(|finding| {
             let span = root.locate(&finding.pointer);
@@ -269,27 +266,6 @@ impl Inspection {
     }
 }
 
-/// Returns the findings of the sections of a broken manifest that can be read by themselves.
-fn salvage(kind: ObjectKind, root: &Node) -> Vec<Finding> {
-    fn section<T: DeserializeOwned>(root: &Node, path: &[&str]) -> Option<T> {
-        serde_json::from_value(root.at(path)?.to_json()).ok()
-    }
-    let metadata = section::<Metadata>(root, &["metadata"]);
-    let mut found = metadata.map(|metadata| of_metadata(&metadata)).unwrap_or_default();
-    found.extend(match kind {
-        ObjectKind::Workspace => match section::<WorkspaceSpec>(root, &["spec"]) {
-            Some(spec) => spec.check(),
-            None => section::<Resources>(root, &["spec", "resources"])
-                .map(|resources| resources.check())
-                .unwrap_or_default(),
-        },
-        ObjectKind::Network => {
-            section::<NetworkSpec>(root, &["spec"]).map(|spec| spec.check()).unwrap_or_default()
-        }
-    });
-    found
-}
-
 /// Returns what the meaning of a manifest gives reason to tell.
 fn findings(metadata: &Metadata, spec: &Spec) -> Vec<Finding> {
     let mut found = of_metadata(metadata);
@@ -297,7 +273,8 @@ fn findings(metadata: &Metadata, spec: &Spec) -> Vec<Finding> {
     found
 }
 
-fn of_metadata(metadata: &Metadata) -> Vec<Finding> {
+/// Does the same for `metadata` alone.
+pub(super) fn of_metadata(metadata: &Metadata) -> Vec<Finding> {
     let mut found = annotations::check(&metadata.annotations);
     found.extend(name::check(&metadata.name));
     found

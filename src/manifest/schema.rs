@@ -121,3 +121,6 @@ fn merge(into: &mut Value, extra: Value) {
         into.extend(extra);
     }
 }
+
+#[cfg(test)]
+mod tests;

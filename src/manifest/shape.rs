@@ -249,6 +249,7 @@ fn first_sentence(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     match text.split_once(". ") {
         Some((first, _)) => first.to_owned(),
+        None if text.ends_with("..") => text,
         None => text.trim_end_matches('.').to_owned(),
     }
 }

@@ -245,3 +245,6 @@ fn parse_all(changed: &[(&Arc<str>, &Entry)]) -> Vec<Parsed> {
         results.flatten().collect()
     })
 }
+
+#[cfg(test)]
+mod tests;

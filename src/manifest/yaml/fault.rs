@@ -109,12 +109,14 @@ fn syntax_hint(span: &Range<usize>, text: &str) -> Option<String> {
     let hint = match text[span.start..].chars().next() {
         _ if indent.contains('\t') => "indent with spaces: YAML allows no tabs there",
         Some(':') => {
-            "a value that holds \": \" needs quotes; the keys of a mapping start in one column"
+            "quote a value that holds \": \", start the keys of a mapping in one column, and \
+             close quotes and brackets"
         }
         Some('@' | '`' | '%' | '*' | '&' | '!' | '|' | '>') => {
             "quote a value that starts with this sign"
         }
         Some('"' | '\'' | '[' | '{') => "what is opened here has to be closed",
+        _ if line.contains(['"', '\'']) => "close every quote, here and in the lines above",
         _ if !line.contains(':') && !line.trim_start().starts_with('-') => {
             "a line is either `key: value` or `- item`"
         }

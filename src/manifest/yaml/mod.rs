@@ -148,6 +148,8 @@ fn strict() -> Options {
         budget: serde_saphyr::budget! {
             max_nodes: LIMITS.nodes,
             max_depth: LIMITS.depth,
+            // Above the look-ahead of the scanner (1,024), so that `max_depth` speaks first.
+            flow_nesting_limit: 2_000,
             max_aliases: LIMITS.aliases,
             max_anchors: LIMITS.aliases,
             max_documents: 1,

@@ -66,13 +66,10 @@ fn depth_and_size_and_aliases_are_bounded() {
         text + &format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","))
     });
     let wide = format!("[{}]", "1,".repeat(LIMITS.nodes + 1));
-    for text in [deep, laughs, wide, "- ".repeat(100_000)] {
+    for text in [deep, laughs, wide, "- ".repeat(100_000), "[".repeat(100_000)] {
         assert_eq!(code(tree(&text)), "TooComplex", "{}", &text[..40]);
         assert_eq!(code(typed::<IgnoredAny>(&text)), "TooComplex", "{}", &text[..40]);
     }
-    let brackets = "[".repeat(100_000);
-    assert_eq!(code(tree(&brackets)), "Syntax");
-    assert_eq!(code(typed::<IgnoredAny>(&brackets)), "Syntax");
 }
 
 #[test]

@@ -1,0 +1,188 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::Revision;
+
+fn manifest(name: &str, environment: &str) -> String {
+    format!(
+        "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata:\n  name: {name}\nspec:\n  \
+         environment: {environment}\n---\n"
+    )
+}
+
+/// Makes a change set; a file without text is removed.
+fn changes(full: bool, files: &[(&str, Option<String>)]) -> ChangeSet {
+    let changed =
+        files.iter().filter_map(|(path, text)| Some((Arc::from(*path), entry(text.as_ref()?))));
+    let removed = files.iter().filter(|(_, text)| text.is_none()).map(|(path, _)| (*path).into());
+    let (changed, removed) = (changed.collect(), removed.collect());
+    ChangeSet { revision: Revision::new("0"), changed, removed, full }
+}
+
+fn entry(text: &str) -> Entry {
+    Entry { blob: text.into(), content: Content::Bytes(text.as_bytes().into()) }
+}
+
+fn names(keys: &BTreeSet<Key>) -> Vec<&str> {
+    keys.iter().map(|key| &*key.name).collect()
+}
+
+fn environment<'a>(files: &'a Files, name: &str) -> Option<&'a str> {
+    files.object(&Key::workspace(name)).map(|object| object.environment())
+}
+
+fn start() -> Files {
+    let mut files = Files::default();
+    let first = [("a.yaml", Some(manifest("a", "one"))), ("b.yaml", Some(manifest("b", "one")))];
+    assert_eq!(names(&files.apply(&changes(true, &first))), ["a", "b"]);
+    files
+}
+
+#[test]
+fn only_what_a_commit_changes_is_touched() {
+    let mut files = start();
+    let touched = files.apply(&changes(false, &[("a.yaml", Some(manifest("a", "two")))]));
+    assert_eq!(names(&touched), ["a"]);
+    assert_eq!(environment(&files, "a"), Some("two"));
+    let again = changes(
+        true,
+        &[("a.yaml", Some(manifest("a", "two"))), ("b.yaml", Some(manifest("b", "one")))],
+    );
+    assert_eq!(names(&files.apply(&again)), Vec::<&str>::new());
+}
+
+#[test]
+fn a_file_that_breaks_keeps_its_last_good_objects() {
+    let mut files = start();
+    let broken = manifest("a", "two").replace("spec:", "speck:");
+    assert_eq!(
+        names(&files.apply(&changes(false, &[("a.yaml", Some(broken))]))),
+        Vec::<&str>::new()
+    );
+    assert_eq!(environment(&files, "a"), Some("one"));
+    assert_eq!(names(&files.claims()), ["a"]);
+    assert!(!files.is_unsure());
+    assert_eq!(files.problems_by_path().keys().map(|path| &**path).collect::<Vec<_>>(), ["a.yaml"]);
+    let touched = files.apply(&changes(false, &[("a.yaml", Some(manifest("a", "three")))]));
+    assert_eq!((names(&touched), files.problems().len()), (vec!["a"], 0));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_at_all_may_hold_anything() {
+    let mut files = start();
+    let _ = files.apply(&changes(false, &[("c.yaml", Some("a: [".to_owned()))]));
+    assert!(files.is_unsure());
+    let refused =
+        Entry { blob: "x".into(), content: Content::Refused("the file is too large".into()) };
+    let mut change = changes(false, &[("c.yaml", None)]);
+    change.changed.insert("a.yaml".into(), refused);
+    let _ = files.apply(&change);
+    assert!(files.is_unsure());
+    assert_eq!(environment(&files, "a"), Some("one"));
+    assert_eq!(files.problems()[0].message, "the file is too large");
+}
+
+#[test]
+fn a_removed_file_loses_its_objects() {
+    let mut files = start();
+    assert_eq!(names(&files.apply(&changes(false, &[("a.yaml", None)]))), ["a"]);
+    assert_eq!(environment(&files, "a"), None);
+    let full = changes(true, &[("a.yaml", Some(manifest("a", "one")))]);
+    assert_eq!(names(&files.apply(&full)), ["a", "b"]);
+    assert_eq!(environment(&files, "b"), None);
+}
+
+#[test]
+fn an_object_may_move_to_another_file() {
+    let mut files = start();
+    let moved = [("a.yaml", None), ("z.yaml", Some(manifest("a", "one")))];
+    assert_eq!(names(&files.apply(&changes(false, &moved))), ["a"]);
+    assert_eq!(files.object(&Key::workspace("a")).map(|object| &*object.path), Some("z.yaml"));
+    assert!(files.problems().is_empty() && files.claims().is_empty());
+}
+
+#[test]
+fn of_two_files_with_one_object_the_older_one_stays_in_force_and_both_are_told() {
+    let mut files = start();
+    let twice = manifest("x", "two") + &manifest("b", "two");
+    let touched = files.apply(&changes(false, &[("a.yaml", Some(twice))]));
+    assert_eq!(names(&touched), ["a", "b", "x"], "b is touched: something is told of it");
+    assert_eq!(environment(&files, "b"), Some("one"));
+    let told: Vec<String> = files
+        .problems()
+        .iter()
+        .map(|problem| {
+            let position = &problem.position;
+            format!("{}:{}:{} {}", position.path, position.line, position.column, problem.message)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "a.yaml:11:9 Workspace/b is also declared in b.yaml",
+            "b.yaml:4:9 Workspace/b is also declared in a.yaml",
+        ]
+    );
+    let touched = files.apply(&changes(false, &[("b.yaml", None)]));
+    assert_eq!((names(&touched), environment(&files, "b")), (vec!["b"], Some("two")));
+    assert!(files.problems().is_empty());
+}
+
+#[test]
+fn of_two_files_that_come_together_neither_is_taken_and_the_object_is_not_removed() {
+    let mut files = Files::default();
+    let both = [("1.yaml", Some(manifest("a", "one"))), ("2.yaml", Some(manifest("a", "two")))];
+    let _ = files.apply(&changes(true, &both));
+    assert_eq!(environment(&files, "a"), None);
+    assert_eq!(names(&files.claims()), ["a"]);
+    assert_eq!(files.problems().len(), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// However the files came, a full list of them leads to the same objects, as long as nothing is
+    /// broken or contested; and what is touched is exactly what differs.
+    #[test]
+    fn touched_is_exactly_what_differs(
+        steps in prop::collection::vec(prop::collection::btree_map(0..4_u8, prop::option::of(0..3_u8), 0..4), 1..8)
+    ) {
+        let mut files = Files::default();
+        for step in steps {
+            let paths: Vec<(String, Option<String>)> = step
+                .iter()
+                .map(|(file, env)| (format!("{file}.yaml"), env.map(|env| manifest(&format!("n{file}"), &format!("e{env}")))))
+                .collect();
+            let listed: Vec<(&str, Option<String>)> =
+                paths.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+            let before: BTreeMap<Key, String> = seen(&files);
+            let touched = files.apply(&changes(false, &listed));
+            let after = seen(&files);
+            let differ: BTreeSet<Key> = before
+                .keys()
+                .chain(after.keys())
+                .filter(|key| before.get(*key) != after.get(*key))
+                .cloned()
+                .collect();
+            prop_assert_eq!(touched, differ);
+        }
+    }
+}
+
+fn seen(files: &Files) -> BTreeMap<Key, String> {
+    files.objects().map(|object| (object.key.clone(), object.environment().to_owned())).collect()
+}
+
+#[test]
+fn many_files_are_parsed_by_several_threads_in_order() {
+    let texts: Vec<(String, Option<String>)> = (0..MANY * 3)
+        .map(|n| (format!("{n:04}.yaml"), Some(manifest(&format!("n{n:04}"), "one"))))
+        .collect();
+    let listed: Vec<(&str, Option<String>)> =
+        texts.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+    let mut files = Files::default();
+    assert_eq!(files.apply(&changes(true, &listed)).len(), MANY * 3);
+    for object in files.objects() {
+        assert_eq!(format!("n{}", object.path.trim_end_matches(".yaml")), &*object.key.name);
+    }
+}
