@@ -234,7 +234,7 @@ proptest! {
         for (at, how, text) in edits {
             let at = at.index(bytes.len());
             match how {
-                0 => { bytes.remove(at); }
+                0 if bytes.len() > 1 => { bytes.remove(at); }
                 1 => { bytes.splice(at..at, text.into_bytes()); }
                 2 => bytes[at] = text.as_bytes()[0],
                 _ => bytes.truncate(at.max(1)),

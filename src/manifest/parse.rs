@@ -250,10 +250,15 @@ impl Inspection {
             Ok(envelope) => findings(&envelope.metadata, &envelope.spec),
             Err(_) => salvage::findings(kind, root, &mistakes),
         };
-        mistakes.extend(findings.into_iter().map(|finding| {
+        for finding in findings {
             let span = root.locate(&finding.pointer);
-            Mistake::of(finding, span)
-        }));
+            let mistake = Mistake::of(finding, span);
+            // A range that the schema and the section's check both know is told once.
+            let known = |other: &Mistake| other.span == mistake.span && other.code == mistake.code;
+            if !mistakes.iter().any(known) {
+                mistakes.push(mistake);
+            }
+        }
         let told = mistakes.iter().any(|mistake| mistake.severity == Severity::Error);
         let key = key_of(root);
         match read {

@@ -45,11 +45,7 @@ fn unknown_step(resources: &Shape, path: &str) -> Option<String> {
             (None, Some(_)) if !step.is_empty() => return None,
             _ => {
                 let known: Vec<&str> = members.fields.keys().map(String::as_str).collect();
-                let list = format!("known here: {}", known.join(", "));
-                return Some(match words::nearest(step, &known) {
-                    Some(name) => format!("did you mean \"{name}\"? {list}"),
-                    None => list,
-                });
+                return Some(words::known(step, &known));
             }
         }
     }

@@ -7,6 +7,9 @@ use super::mistake::Mistake;
 use super::shape::{Form, Shape};
 use super::yaml::{Data, Entry, Node};
 
+/// So many known names stand beside a better hint.
+const FEW: usize = 12;
+
 /// Returns the known name that a wrong one most likely means.
 pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace(['-', '_'], "");
@@ -17,6 +20,16 @@ pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|(distance, name)| *distance <= (name.chars().count() / 3).max(1))
         .min()
         .map(|(_, name)| name)
+}
+
+/// Returns a hint on a name that is none of the known ones.
+pub(super) fn known(wrong: &str, known: &[&str]) -> String {
+    let list = format!("known here: {}", known.join(", "));
+    match nearest(wrong, known) {
+        Some(name) if known.len() > FEW => format!("did you mean \"{name}\"?"),
+        Some(name) => format!("did you mean \"{name}\"? {list}"),
+        None => list,
+    }
 }
 
 /// Joins names: `a, b or c`.
@@ -65,11 +78,9 @@ pub(super) fn unknown_field(
     home: Option<&str>,
 ) -> Mistake {
     let key = &entry.key;
-    let list = format!("known here: {}", known.join(", "));
     let hint = match (nearest(key, known), home) {
-        (Some(name), _) => format!("did you mean \"{name}\"? {list}"),
-        (None, Some(home)) => format!("\"{key}\" belongs into {home}; {list}"),
-        (None, None) => list,
+        (None, Some(home)) => format!("\"{key}\" belongs into {home}"),
+        _ => self::known(key, known),
     };
     let message = format!("{parent} has no field \"{key}\"");
     Mistake::error(entry.span.clone(), "UnknownField", message).hint(hint)

@@ -39,7 +39,7 @@ pub struct Database {
     /// Default `false`: it is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopt: bool,
-    /// The storage.
+    /// The storage. Default: each of its fields by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
     /// Whether a standby runs in a second Availability Zone. AWS's default: `false`.
@@ -49,7 +49,7 @@ pub struct Database {
     /// cannot be changed. Default: AWS chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability_zone: Option<String>,
-    /// Automated backups.
+    /// Automated backups. Default: each of its fields by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backups: Option<Backups>,
     /// The weekly maintenance window in UTC, `ddd:hh:mm-ddd:hh:mm`, at least 30 minutes and apart
@@ -105,14 +105,14 @@ pub struct Database {
     /// `true` to demand it of an existing or restored one too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manage_master_password: Option<bool>,
-    /// Performance Insights.
+    /// Performance Insights. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub performance_insights: Option<PerformanceInsights>,
-    /// Enhanced Monitoring.
+    /// Enhanced Monitoring. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitoring: Option<Monitoring>,
     /// The logs that are exported to CloudWatch Logs, for example `[postgresql, upgrade]`. An
-    /// empty list means none.
+    /// empty list means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_exports: Option<Vec<String>>,
     /// The ids of the VPC security groups; at least one. Default: the VPC's default group.
@@ -123,10 +123,12 @@ pub struct Database {
     /// engine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license_model: Option<String>,
-    /// Tags. Declared keys are enforced; keys that are not declared, or no longer, are left alone.
+    /// Tags. Declared keys are enforced; keys that are not declared, or no longer, are left
+    /// alone. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, String>>,
     /// Where the data comes from when the database is made. It has no effect on an existing one.
+    /// Default: it starts empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore_from: Option<RestoreFrom>,
 }
@@ -147,10 +149,11 @@ pub struct Storage {
     #[serde(rename = "maxSizeGiB", skip_serializing_if = "Option::is_none")]
     pub max_size_gib: Option<u32>,
     /// Provisioned I/O operations a second, for `io1`, `io2` and large `gp3` storage. Needs `type`
-    /// and `sizeGiB`.
+    /// and `sizeGiB`. Default: AWS's for the type and size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iops: Option<u32>,
     /// Provisioned throughput in MiB a second, for large `gp3` storage. Needs `type` and `sizeGiB`.
+    /// Default: AWS's for the type and size.
     #[serde(rename = "throughputMiBps", skip_serializing_if = "Option::is_none")]
     pub throughput_mibps: Option<u32>,
     /// Whether the storage is encrypted. It cannot be changed. Default `true`.
@@ -200,6 +203,7 @@ pub struct Monitoring {
     /// Seconds between two measurements: 0 (off), 1, 5, 10, 15, 30 or 60.
     pub interval_seconds: u32,
     /// The ARN of the role that lets RDS write them to CloudWatch Logs; needed unless off.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_arn: Option<String>,
 }
@@ -232,7 +236,7 @@ pub enum Parameter {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DetailedParameter {
-    /// The value.
+    /// The value. Default: none, with `reset`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Scalar>,
     /// When AWS applies a change of the value; static parameters are always `pending-reboot`.

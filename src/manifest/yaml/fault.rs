@@ -11,7 +11,12 @@ use super::LIMITS;
 /// Turns an error of the library into a mistake at its place in the document.
 pub(super) fn mistake(error: &Error, text: &str) -> Mistake {
     let error = innermost(error);
-    let span = error.location().map_or(0..0, |location| place(location, text));
+    let mut span = error.location().map_or(0..0, |location| place(location, text));
+    if matches!(error, Error::UnknownAnchor { .. }) {
+        // The library points at the star alone.
+        let alias = text[span.start..].split_whitespace().next().unwrap_or_default();
+        span.end = span.start + alias.len();
+    }
     let (code, message, hint) = words(error, &text[span.clone()]);
     let mut mistake = Mistake::error(span, code, message);
     if code == "Syntax" {

@@ -5,11 +5,13 @@
 //! [`Mistake`] where it is not YAML or more than the limits allow.
 //!
 //! Invariants: YAML 1.2 without merge keys and without tags of applications; `yes`, `no`, `on` and
-//! `off` are texts; a text that looks like a number needs quotes; work and memory are bounded by
+//! `off` are texts; a text that looks like a number needs quotes, and a
+//! number has none; work and memory are bounded by
 //! [`LIMITS`], whatever aliases expand to. It does not know what a manifest is.
 
 mod fault;
 mod node;
+mod quoted;
 
 use std::ops::Range;
 
@@ -115,7 +117,7 @@ where
     S: DeserializeSeed<'de>,
 {
     serde_saphyr::with_deserializer_from_str_with_options(text, strict(), |yaml| {
-        seed.deserialize(yaml)
+        seed.deserialize(quoted::Quoted(yaml))
     })
     .map_err(|error| fault::mistake(&error, text))
 }

@@ -42,6 +42,19 @@ fn a_text_that_looks_like_something_else_needs_quotes() {
 }
 
 #[test]
+fn a_quoted_text_is_no_number_and_no_boolean_however_deep() {
+    type Deep<T> = std::collections::BTreeMap<String, Vec<Option<T>>>;
+    for (text, good) in [("a: [7, 8]", true), ("a: [7, '8']", false), ("a: [~, \"8\"]", false)] {
+        assert_eq!(typed::<Deep<u32>>(text).is_ok(), good, "{text}");
+        assert_eq!(typed::<Deep<f64>>(text).is_ok(), good, "{text}");
+        assert!(typed::<Deep<serde_json::Value>>(text).is_ok(), "{text}");
+    }
+    assert!(typed::<Deep<bool>>("a: [true]").is_ok());
+    assert!(typed::<Deep<bool>>("a: ['true']").is_err());
+    assert!(typed::<u8>("256").is_err());
+}
+
+#[test]
 fn what_is_no_plain_yaml_1_2_is_refused_by_name() {
     for (text, expected) in [
         ("a: 1\na: 2\n", "DuplicateKey"),
