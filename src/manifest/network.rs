@@ -25,11 +25,15 @@ pub struct NetworkSpec {
     pub vpc_name: Option<String>,
     /// Only subnets with all of these tags carry databases. Default: every subnet of the VPC.
     #[serde(default)]
-    #[schemars(example = BTreeMap::from([("tier", "data")]))]
+    #[schemars(example = data_tier())]
     pub subnet_tags: BTreeMap<String, String>,
     /// How often and how boldly it is reconciled. Default: the default of each field.
     #[serde(default)]
     pub reconcile_policy: Policy,
+}
+
+fn data_tier() -> BTreeMap<&'static str, &'static str> {
+    BTreeMap::from([("tier", "data")])
 }
 
 impl NetworkSpec {
