@@ -243,3 +243,49 @@ proptest! {
         assert_inside(&parse("any.yaml", &bytes), &bytes);
     }
 }
+
+fn digest(text: &str) -> String {
+    let parsed = parse("file.yaml", text.as_bytes());
+    assert_eq!(parsed.objects.len(), 1, "{}", told(&parsed.problems));
+    parsed.objects[0].digest.to_string()
+}
+
+#[test]
+fn a_digest_follows_the_meaning_and_not_the_layout() {
+    let same = [
+        PROMISED.replace("spec:", "# a comment\nspec:"),
+        PROMISED.replace("resyncIntervalSeconds: 300", "resyncIntervalSeconds: 0x12c"),
+        PROMISED.replace("\"15\"", "'15'"),
+        PROMISED.replace("    maxBackoffSeconds: 900\n", ""),
+        PROMISED.replace("payments-team", "others"),
+        PROMISED.replace('\n', "\r\n"),
+        format!("\u{feff}{PROMISED}"),
+    ];
+    for text in same {
+        assert_eq!(digest(&text), digest(PROMISED), "{text}");
+    }
+    let other = [
+        PROMISED.replace("\"15\"", "\"15.0\""),
+        PROMISED.replace("    maxBackoffSeconds: 900\n", "    maxBackoffSeconds: 901\n"),
+        PROMISED.replace("shared-prod-vpc", "other-vpc"),
+        PROMISED
+            .replace("sizeClass: db.r6g.large", "sizeClass: db.r6g.large\n      logExports: []"),
+    ];
+    for text in other {
+        assert_ne!(digest(&text), digest(PROMISED), "{text}");
+    }
+}
+
+#[test]
+fn the_order_of_the_members_does_not_matter() {
+    let (head, spec) = PROMISED.split_once("spec:").unwrap();
+    assert_eq!(digest(&format!("spec:{spec}{head}")), digest(PROMISED));
+}
+
+#[test]
+fn a_file_without_objects_is_good() {
+    for text in ["", "\n", "# only a comment\n", "---\n", "---\n# nothing\n...\n---\n", "\u{feff}"]
+    {
+        assert_eq!(parse("file.yaml", text.as_bytes()), Parsed::default(), "{text:?}");
+    }
+}

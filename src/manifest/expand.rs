@@ -147,3 +147,85 @@ fn blank(id: ResourceId, section: &'static str, owner: String) -> Resource {
         refusals: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::parse;
+    use crate::model::{AccountId, Region};
+
+    fn place() -> Place {
+        let scope =
+            Scope { account: AccountId::new("000000000012"), region: Region::new("eu-west-1") };
+        Place { scope, agent: "level".to_owned(), production: true }
+    }
+
+    fn expanded(kind: &str, spec: &str, networks: &[&str]) -> Vec<Resource> {
+        let text = format!(
+            "apiVersion: platform.kby.io/v1alpha1\nkind: {kind}\nmetadata: {{name: team-a}}\nspec:\n  \
+             environment: production\n{spec}"
+        );
+        let parsed = parse("file.yaml", text.as_bytes());
+        assert!(!parsed.is_broken(), "{:?}", parsed.problems);
+        expand(&parsed.objects[0], &place(), &|name| networks.contains(&name))
+    }
+
+    fn ids(resources: &[Resource]) -> Vec<String> {
+        resources.iter().map(|resource| resource.id.to_string()).collect()
+    }
+
+    const DATABASE: &str = "  resources:\n    database: {engine: postgres, version: \"15\", \
+        sizeClass: db.r6g.large, parameters: {max_connections: 100}}\n    network: {vpcRef: Shared}\n";
+
+    #[test]
+    fn a_workspace_brings_the_vpc_and_its_group_unless_a_network_does() {
+        let alone = expanded("Workspace", DATABASE, &[]);
+        let own = ["db_parameter_group/level-team-a-postgres15", "db_instance/team-a"];
+        let shared = ["vpc/Shared", "db_subnet_group/level-shared"];
+        assert_eq!(ids(&alone), [shared, own].concat());
+        let within = expanded("Workspace", DATABASE, &["Shared"]);
+        assert_eq!(ids(&within), own);
+        assert_eq!(alone[3], within[1], "the database is the same in both cases");
+        let group = within[1].fields["subnetGroup"].reference().map(ToString::to_string);
+        assert_eq!(group.as_deref(), Some("db_subnet_group/level-shared"));
+    }
+
+    #[test]
+    fn a_group_is_the_same_whether_a_network_or_a_workspace_brings_it() {
+        let spec = "  resources:\n    database: {engine: postgres, version: \"15\", sizeClass: \
+            db.r6g.large}\n    network: {vpcRef: team-a}\n";
+        let of_workspace = expanded("Workspace", spec, &[]);
+        let of_network = expanded("Network", "", &[]);
+        assert_eq!(of_workspace[..2], of_network[..]);
+        assert_eq!(of_network[1].owner, "level/Network/team-a");
+        assert_eq!(of_workspace[2].owner, "level/Workspace/team-a");
+    }
+
+    #[test]
+    fn the_tags_of_subnets_are_part_of_the_reference() {
+        let network = expanded("Network", "  vpcName: Main\n  subnetTags: {tier: data}\n", &[]);
+        assert_eq!(ids(&network), ["vpc/Main", "db_subnet_group/level-team-a"]);
+        let Input::Select { of, list, tags, member } = &network[1].fields["subnetIds"] else {
+            panic!("{:?}", network[1].fields)
+        };
+        assert_eq!((of, list.as_str(), member.as_str()), (&network[0].id, "Subnets", "SubnetId"));
+        assert_eq!(tags["tier"], "data");
+    }
+
+    #[test]
+    fn a_resource_comes_after_everything_that_it_refers_to() {
+        let resources = expanded("Workspace", DATABASE, &[]);
+        for (at, resource) in resources.iter().enumerate() {
+            for reference in resource.references() {
+                assert!(resources[..at].iter().any(|earlier| earlier.id == *reference));
+            }
+        }
+    }
+
+    #[test]
+    fn a_workspace_without_a_database_asks_for_nothing() {
+        assert!(
+            expanded("Workspace", "  resources: {network: {vpcRef: Shared}}\n", &[]).is_empty()
+        );
+    }
+}

@@ -32,10 +32,6 @@ pub struct Object {
 /// Holds the `spec` of a manifest.
 #[expect(clippy::large_enum_variant, reason = "an object is made once and then shared")]
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all objects are workspaces, and an object is shared by pointer"
-)]
 pub enum Spec {
     /// Of a `Workspace`.
     Workspace(WorkspaceSpec),
