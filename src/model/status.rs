@@ -75,6 +75,8 @@ impl Condition {
     pub const FAILED: &'static str = "Failed";
     /// Changes are accepted and have no effect; nothing more is sent for these fields.
     pub const STALLED: &'static str = "Stalled";
+    /// Somebody else sets a field as often as the agent reverts it; its reverts are slowed down.
+    pub const CONTESTED: &'static str = "Contested";
     /// The object is suspended by an annotation.
     pub const SUSPENDED: &'static str = "Suspended";
 }
@@ -159,6 +161,8 @@ pub struct ResourceMemory {
     pub converged: BTreeMap<String, Value>,
     /// The last change that AWS accepted and whose effect has not been seen yet.
     pub accepted: Option<AcceptedPatch>,
+    /// When drift of a field was last reverted, oldest first; a few times per field.
+    pub reverted: BTreeMap<String, Vec<Timestamp>>,
 }
 
 /// Remembers a change that AWS accepted.

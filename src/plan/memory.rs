@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::holds::CONTEST_REVERTS;
 use super::present::values;
 use super::{Present, Request, State, Subject};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
 use crate::model::status::{AcceptedPatch, ResourceMemory};
-use crate::model::{Readiness, Step};
+use crate::model::{Delta, Origin, Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
 ///
@@ -68,18 +69,33 @@ fn note_converged(memory: &mut ResourceMemory, present: &Present, step: &Step) {
 }
 
 fn note_accepted(memory: &mut ResourceMemory, attempt: &Attempt, now: Timestamp) {
-    let sent = values(&attempt.step.deltas);
-    let same = |accepted: &AcceptedPatch| accepted.fields == sent;
+    let step = &attempt.step;
+    let is_sent = |delta: &&Delta| step.waits.iter().all(|wait| wait.field != delta.field);
+    let sent: Vec<&Delta> = step.deltas.iter().filter(is_sent).collect();
+    let fields = values(sent.iter().copied());
     match &attempt.outcome {
-        StepOutcome::Accepted { .. } if attempt.step.action == Action::Update => {
-            let times = memory.accepted.as_ref().filter(|accepted| same(accepted));
-            let times = times.map_or(0, |accepted| accepted.times) + 1;
-            memory.accepted = Some(AcceptedPatch { fields: sent, at: now, times });
+        StepOutcome::Accepted { .. } if step.action == Action::Update => {
+            let same = memory.accepted.as_ref().filter(|accepted| accepted.fields == fields);
+            let times = same.map_or(0, |accepted| accepted.times) + 1;
+            memory.accepted = Some(AcceptedPatch { fields, at: now, times });
+            note_reverts(memory, &sent, now);
         }
-        _ if memory.accepted.as_ref().is_some_and(|accepted| !still_differs(accepted, &sent)) => {
-            memory.accepted = None;
+        _ => {
+            let differences = values(&step.deltas);
+            if memory.accepted.as_ref().is_some_and(|known| !still_differs(known, &differences)) {
+                memory.accepted = None;
+            }
         }
-        _ => {}
+    }
+}
+
+/// Remembers the latest reverts of each field, as many as tell a contest.
+fn note_reverts(memory: &mut ResourceMemory, sent: &[&Delta], now: Timestamp) {
+    for delta in sent.iter().filter(|delta| delta.origin == Origin::Drift) {
+        let reverts = memory.reverted.entry(delta.field.clone()).or_default();
+        reverts.push(now);
+        let surplus = reverts.len().saturating_sub(CONTEST_REVERTS);
+        reverts.drain(..surplus);
     }
 }
 

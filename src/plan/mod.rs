@@ -8,6 +8,7 @@
 //! not name; doubt leads to waiting, never to a call. It sends nothing and compares nothing.
 
 pub mod bind;
+mod holds;
 mod memory;
 mod ownership;
 mod present;
@@ -21,7 +22,7 @@ pub use memory::remember;
 
 use crate::model::desired::{Field, Unresolved};
 use crate::model::plan::{Action, Plan, Step, Verdict};
-use crate::model::status::Memory;
+use crate::model::status::{Memory, ResourceMemory};
 use crate::model::{
     Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy,
     Readiness, Resource, ResourceId, Revision, Timing,
@@ -213,6 +214,11 @@ fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> 
 /// Tells whether the kind is only looked at: it has nothing that could differ.
 fn is_only_read(kind: &dyn Kind) -> bool {
     kind.rules().is_empty()
+}
+
+/// Returns what is remembered of a resource.
+fn remembered<'a>(request: &'a Request<'_>, subject: &Subject<'_>) -> Option<&'a ResourceMemory> {
+    request.memory.resources.get(&subject.resource.id.to_string())
 }
 
 fn waiting(code: &str, on: String) -> Verdict {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::holds::{self, Held};
 use super::ownership::{Ownership, ownership};
-use super::{DEPENDENCY, Present, Request, Subject, is_only_read, waiting};
+use super::{DEPENDENCY, Present, Request, Subject, is_only_read, remembered, waiting};
 use crate::model::plan::{Action, Step, Verdict};
-use crate::model::policy::{DisruptionPolicy, DriftPolicy};
-use crate::model::status::ResourceMemory;
+use crate::model::policy::DisruptionPolicy;
 use crate::model::{
     Apply, Delta, Kind, Observed, Origin, Readiness, Refusal, Timing, Wait, Window,
 };
@@ -17,10 +17,13 @@ use crate::model::{
 /// How long an accepted change may stay unseen: a describe answer lags behind a modify.
 ///
 /// AWS states no bound; the case that this rests on saw seconds.
-pub(super) const READBACK_GRACE: SignedDuration = SignedDuration::from_secs(60);
+const READBACK_GRACE: SignedDuration = SignedDuration::from_secs(60);
 
-/// After so many accepted changes without effect nothing more is sent.
-pub(super) const FUTILE_CHANGES: u32 = 3;
+/// After so many accepted changes without effect the field is stalled.
+const FUTILE_CHANGES: u32 = 3;
+
+/// A stalled change is sent once in this time.
+const STALLED_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 /// Completes the step of a resource that exists.
 pub(super) fn step(
@@ -87,10 +90,6 @@ fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Ve
     present.diff.deltas.iter().map(judge).collect()
 }
 
-fn remembered<'a>(request: &'a Request<'_>, subject: &Subject<'_>) -> Option<&'a ResourceMemory> {
-    request.memory.resources.get(&subject.resource.id.to_string())
-}
-
 fn decide(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut step: Step) -> Step {
     match ownership(&present.bound, present.actual.tags.as_ref()) {
         Ownership::Foreign(refusal) => {
@@ -119,21 +118,14 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
         return step;
     }
     step.action = Action::Update;
-    let wanted: Vec<&Delta> =
-        step.deltas.iter().filter(|delta| is_wanted(request, delta)).collect();
-    let window = window_ahead(request, subject.kind, &present.actual);
-    let (late, due): (Vec<&Delta>, Vec<&Delta>) =
-        wanted.into_iter().partition(|delta| window.is_some() && belongs_in_window(delta));
-    let due: Vec<Delta> = due.into_iter().cloned().collect();
-    let late: Vec<Wait> = late.into_iter().map(awaits_window).collect();
+    let (due, held) = holds::part(request, subject, present, &step.deltas);
     if due.is_empty() {
-        step.verdict = match window {
-            Some(until) if !late.is_empty() => deferred(until, "the change restarts the database"),
-            _ => unwanted(request),
-        };
+        step.verdict = nothing_due(&held);
+        step.waits
+            .extend(held.into_iter().filter(|held| held.until.is_some()).map(|held| held.wait));
         return step;
     }
-    step.waits.extend(late);
+    step.waits.extend(held.into_iter().map(|held| held.wait));
     if let Some(verdict) = futile(request, subject, &due, &mut step) {
         step.verdict = verdict;
         return step;
@@ -156,47 +148,17 @@ fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) 
     if step.refusals.is_empty() { Verdict::Go } else { Verdict::Refused }
 }
 
-/// Drift is mended when the policy says so and nobody snoozed it; what Git changed always is.
-fn is_wanted(request: &Request<'_>, delta: &Delta) -> bool {
-    delta.origin == Origin::Git
-        || (request.policy.drift == DriftPolicy::Revert && snoozed(request).is_none())
-}
-
-fn unwanted(request: &Request<'_>) -> Verdict {
-    match (request.policy.drift, snoozed(request)) {
-        (DriftPolicy::Revert, Some(until)) => deferred(until, "an annotation snoozes the revert"),
-        _ => Verdict::Reported,
+/// The verdict when every difference is held: until the first of them is due, or for good.
+fn nothing_due(held: &[Held]) -> Verdict {
+    let times = held.iter().filter_map(|held| Some((held.until?, &held.wait.reason)));
+    match times.min() {
+        Some((until, why)) => deferred(until, why),
+        None => Verdict::Reported,
     }
 }
 
 fn deferred(until: Timestamp, why: &str) -> Verdict {
     Verdict::Deferred { until, why: why.to_owned() }
-}
-
-/// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
-fn belongs_in_window(delta: &Delta) -> bool {
-    delta.timing == Timing::Window
-        && delta.apply == Apply::AtOnce
-        && delta.disruption.needs_window()
-        && !delta.security
-}
-
-fn awaits_window(delta: &Delta) -> Wait {
-    Wait {
-        field: delta.field.clone(),
-        code: "Window".to_owned(),
-        reason: "the maintenance window, because the change restarts the database".to_owned(),
-    }
-}
-
-/// Returns when the maintenance window opens; `None` when it is open, or there is none.
-fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Option<Timestamp> {
-    let window = Window::weekly(kind.window(actual)?)?;
-    (!window.is_open(request.now)).then(|| window.next_start(request.now))
-}
-
-fn snoozed(request: &Request<'_>) -> Option<Timestamp> {
-    request.snoozed_until.filter(|until| *until > request.now)
 }
 
 /// Stops the same change from being sent while it may still take effect, or for ever.
@@ -210,11 +172,11 @@ fn futile(
     if values(due).iter().any(|(field, value)| accepted.fields.get(field) != Some(value)) {
         return None;
     }
-    if accepted.times >= FUTILE_CHANGES {
+    let age = request.now.duration_since(accepted.at);
+    if accepted.times >= FUTILE_CHANGES && age < STALLED_INTERVAL {
         step.refusals.extend(due.iter().map(|delta| no_effect(delta, accepted.times)));
         return Some(Verdict::Refused);
     }
-    let age = request.now.duration_since(accepted.at);
     (age < READBACK_GRACE).then(|| {
         waiting("ReadbackLag", "AWS accepted this change and does not show it yet".to_owned())
     })
@@ -234,8 +196,8 @@ fn no_effect(delta: &Delta, times: u32) -> Refusal {
 }
 
 /// The fields and values of a change, as they are remembered.
-pub(super) fn values(deltas: &[Delta]) -> BTreeMap<String, Value> {
-    deltas.iter().map(|delta| (delta.field.clone(), delta.to.clone())).collect()
+pub(super) fn values<'a>(deltas: impl IntoIterator<Item = &'a Delta>) -> BTreeMap<String, Value> {
+    deltas.into_iter().map(|delta| (delta.field.clone(), delta.to.clone())).collect()
 }
 
 fn effective(

@@ -153,7 +153,7 @@ impl Scene {
 
     fn converged_before(self) -> Self {
         let converged = BTreeMap::from([("colour".to_owned(), json!("red"))]);
-        self.remembering(ResourceMemory { converged, accepted: None })
+        self.remembering(ResourceMemory { converged, ..ResourceMemory::default() })
     }
 
     fn request(&self) -> Request<'_> {
@@ -221,7 +221,7 @@ fn a_difference_after_convergence_is_drift_and_one_after_a_commit_is_not() {
     assert_eq!(drifted.step().deltas[0].origin, Origin::Drift);
     let changed = Scene::present(red_for_blue()).remembering(ResourceMemory {
         converged: BTreeMap::from([("colour".to_owned(), json!("blue"))]),
-        accepted: None,
+        ..ResourceMemory::default()
     });
     assert_eq!(changed.step().deltas[0].origin, Origin::Git);
 }
@@ -352,22 +352,42 @@ fn an_accepted_change_is_not_repeated_while_the_answer_lags() {
 }
 
 #[test]
-fn a_change_without_effect_is_sent_three_times_and_then_refused() {
+fn a_change_without_effect_is_sent_three_times_and_then_once_an_hour() {
     let mut scene = Scene::present(red_for_blue());
     let mut sent = 0;
-    for _ in 0..10 {
+    for _ in 0..60 {
         if scene.step().is_work() {
             sent += 1;
             scene = scene.after_acceptance();
         }
-        for memory in scene.memory.resources.values_mut() {
-            if let Some(accepted) = &mut memory.accepted {
-                accepted.at = now() - jiff::SignedDuration::from_hours(1);
-            }
-        }
+        scene.now += jiff::SignedDuration::from_mins(3);
     }
-    assert_eq!(sent, 3);
+    assert_eq!(sent, 3 + 2, "three hours");
+    scene.now += jiff::SignedDuration::from_mins(3);
     assert_eq!(scene.step().refusals[0].code, "NoEffect");
+}
+
+#[test]
+fn a_field_that_somebody_sets_again_and_again_is_reverted_once_an_hour() {
+    let drifted = Scene::present(red_for_blue());
+    let mut scene = Scene::present(red_for_blue()).converged_before();
+    let mut reverts = 0;
+    for _ in 0..60 {
+        scene.state = Scene::present(red_for_blue()).state;
+        if scene.step().is_work() {
+            reverts += 1;
+            scene = scene.after_acceptance();
+            scene.state = Scene::present(Diff::default()).state;
+            let attempt = Attempt { step: scene.step(), outcome: StepOutcome::Unneeded };
+            scene.memory.resources = remember(&scene.request(), &[attempt]);
+        }
+        scene.now += jiff::SignedDuration::from_mins(3);
+    }
+    assert_eq!(reverts, 3 + 2, "three hours");
+    scene.state = drifted.state;
+    let step = scene.step();
+    assert!(matches!(step.verdict, Verdict::Deferred { .. }));
+    assert_eq!(step.waits[0].code, "Contested");
 }
 
 #[test]

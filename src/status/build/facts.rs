@@ -9,6 +9,9 @@ use crate::status::conditions::Fact;
 /// The planner's code for a field whose changes AWS accepts without effect.
 const NO_EFFECT: &str = "NoEffect";
 
+/// The planner's code for a field that somebody else sets as often as it is reverted.
+const CONTESTED: &str = "Contested";
+
 /// States in which a resource is not as declared, the worst first. `Unknown` is last, because
 /// beside any other of them it is known that the object is not as declared.
 const UNREADY: [&str; 9] = [
@@ -38,7 +41,7 @@ pub(super) fn facts(
     found: &Found,
     resources: &[ResourceStatus],
     drift: &[DriftStatus],
-) -> [Fact; 7] {
+) -> [Fact; 8] {
     [
         ready(found, resources),
         drifted(resources, drift),
@@ -46,6 +49,7 @@ pub(super) fn facts(
         valid(found),
         failed(found, resources),
         stalled(resources),
+        contested(resources),
         suspended(found),
     ]
 }
@@ -168,6 +172,22 @@ fn stalled(resources: &[ResourceStatus]) -> Fact {
         None => {
             let message = "no change was without effect";
             Fact::new(Condition::STALLED, Truth::False, "Effective", message)
+        }
+    }
+}
+
+fn contested(resources: &[ResourceStatus]) -> Fact {
+    let fought = resources.iter().find_map(|row| {
+        row.waits.iter().find(|wait| wait.code == CONTESTED).map(|found| (row, found))
+    });
+    match fought {
+        Some((row, wait)) => {
+            let message = format!("{} {}: {}", row.id, wait.field, wait.reason);
+            Fact::new(Condition::CONTESTED, Truth::True, "Reverted", message)
+        }
+        None => {
+            let message = "nobody fights over a field";
+            Fact::new(Condition::CONTESTED, Truth::False, "Uncontested", message)
         }
     }
 }

@@ -1,0 +1,99 @@
+//! Which differences are mended now, and why the others are not.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Present, Request, Subject};
+use crate::model::policy::DriftPolicy;
+use crate::model::status::ResourceMemory;
+use crate::model::{Apply, Delta, Kind, Observed, Origin, Timing, Wait, Window};
+
+/// So many reverts of one field within [`CONTEST_PERIOD`] make it contested.
+pub(super) const CONTEST_REVERTS: usize = 3;
+
+/// The period over which reverts are counted; long enough that slowed reverts keep the contest up.
+const CONTEST_PERIOD: SignedDuration = SignedDuration::from_hours(3);
+
+/// A contested field is reverted once in this time.
+const CONTESTED_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
+
+/// A contested field that is a danger is reverted once in this time.
+const CONTESTED_DANGER_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
+
+/// Says that a difference is not mended now.
+pub(super) struct Held {
+    pub(super) wait: Wait,
+    /// When it is mended; `None` when it is reported and left.
+    pub(super) until: Option<Timestamp>,
+}
+
+/// Parts the differences into those that are mended now and those that are not.
+pub(super) fn part(
+    request: &Request<'_>,
+    subject: &Subject<'_>,
+    present: &Present,
+    deltas: &[Delta],
+) -> (Vec<Delta>, Vec<Held>) {
+    let window = window_ahead(request, subject.kind, &present.actual);
+    let memory = super::remembered(request, subject);
+    let mut due = Vec::new();
+    let mut held = Vec::new();
+    for delta in deltas {
+        match drift_hold(request, memory, delta).or_else(|| window_hold(window, delta)) {
+            Some(hold) => held.push(hold),
+            None => due.push(delta.clone()),
+        }
+    }
+    (due, held)
+}
+
+/// Drift is mended when the policy says so, nobody snoozed it and nobody fights over the field;
+/// what Git changed always is.
+fn drift_hold(
+    request: &Request<'_>,
+    memory: Option<&ResourceMemory>,
+    delta: &Delta,
+) -> Option<Held> {
+    if delta.origin == Origin::Git {
+        return None;
+    }
+    if request.policy.drift == DriftPolicy::Report {
+        return Some(held(delta, "Reported", "the policy reports drift and leaves it", None));
+    }
+    if let Some(until) = request.snoozed_until.filter(|until| *until > request.now) {
+        return Some(held(delta, "Snoozed", "an annotation snoozes the revert", Some(until)));
+    }
+    let until = contested_until(memory?.reverted.get(&delta.field)?, delta)?;
+    let reason = "the field was reverted again and again; somebody else sets it too";
+    (until > request.now).then(|| held(delta, "Contested", reason, Some(until)))
+}
+
+/// Returns when a contested field may be reverted again.
+fn contested_until(reverts: &[Timestamp], delta: &Delta) -> Option<Timestamp> {
+    let (first, last) = (reverts.first()?, reverts.last()?);
+    let is_contested =
+        reverts.len() >= CONTEST_REVERTS && last.duration_since(*first) <= CONTEST_PERIOD;
+    let interval = if delta.security { CONTESTED_DANGER_INTERVAL } else { CONTESTED_INTERVAL };
+    is_contested.then(|| last.checked_add(interval).unwrap_or(Timestamp::MAX))
+}
+
+/// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
+fn window_hold(window: Option<Timestamp>, delta: &Delta) -> Option<Held> {
+    let belongs_in_window = delta.timing == Timing::Window
+        && delta.apply == Apply::AtOnce
+        && delta.disruption.needs_window()
+        && !delta.security;
+    let reason = "the maintenance window, because the change restarts the database";
+    window.filter(|_| belongs_in_window).map(|at| held(delta, "Window", reason, Some(at)))
+}
+
+/// Returns when the maintenance window opens; `None` when it is open, or there is none.
+fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Option<Timestamp> {
+    let window = Window::weekly(kind.window(actual)?)?;
+    (!window.is_open(request.now)).then(|| window.next_start(request.now))
+}
+
+fn held(delta: &Delta, code: &str, reason: &str, until: Option<Timestamp>) -> Held {
+    let wait =
+        Wait { field: delta.field.clone(), code: code.to_owned(), reason: reason.to_owned() };
+    Held { wait, until }
+}
