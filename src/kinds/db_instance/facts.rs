@@ -195,3 +195,31 @@ pub(super) fn classify(code: &str) -> ErrorClass {
         _ => ErrorClass::Invalid,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_not_found_is_absence() {
+        assert_eq!(classify("DBInstanceNotFound"), ErrorClass::NotFound);
+        for code in ["Throttling", "AccessDenied", "InternalFailure", "Timeout", "DBSnapshotNotFound"] {
+            assert_ne!(classify(code), ErrorClass::NotFound, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_passes_is_waited_for_and_a_bad_request_is_not() {
+        assert_eq!(classify("InvalidDBInstanceState"), ErrorClass::NotReady);
+        assert_eq!(classify("InvalidParameterCombination"), ErrorClass::Invalid);
+        assert_eq!(classify("InternalFailure"), ErrorClass::Ambiguous);
+        assert_eq!(classify("Throttling"), ErrorClass::Throttled);
+    }
+
+    #[test]
+    fn a_state_that_nobody_knows_is_waited_for() {
+        let members = Map::from_iter([("DBInstanceStatus".to_owned(), "some-new-state".into())]);
+        let actual = Observed { members, tags: None, at: jiff::Timestamp::UNIX_EPOCH };
+        assert!(matches!(readiness(&actual), Readiness::Waiting { code, .. } if code == "Changing"));
+    }
+}
