@@ -102,12 +102,12 @@ impl Snapshot {
         path.and_then(|path| self.problems.get(path)).map_or(&[], Vec::as_slice)
     }
 
-    /// Tells whether the repository holds a `Network` of this name.
+    /// Returns the `Network` of this name, if the repository holds one.
     ///
     /// One that is removed counts until it is forgotten, so that its workspaces do not change
     /// their meaning while it leaves.
-    pub fn is_network(&self, name: &str) -> bool {
-        self.objects.contains_key(&Key::new(ObjectKind::Network, name))
+    pub fn network(&self, name: &str) -> Option<&Object> {
+        Some(&self.objects.get(&Key::new(ObjectKind::Network, name))?.object)
     }
 }
 

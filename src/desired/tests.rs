@@ -374,7 +374,7 @@ fn a_network_that_changes_wakes_the_workspaces_that_name_it() {
     assert_eq!(changes, [("shared".into(), Change::Spec), ("in".into(), Change::Dependency)]);
     scene.folder.delete("n.yaml");
     assert_eq!(scene.commit().keys[&key("in")], Change::Dependency);
-    assert!(scene.cache.snapshot().is_network("shared"), "it counts until it is forgotten");
+    assert!(scene.cache.snapshot().network("shared").is_some(), "it counts until it is forgotten");
 }
 
 #[test]

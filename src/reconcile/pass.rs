@@ -13,11 +13,12 @@ use super::next::{Next, next, nothing_follows};
 use super::sight::{Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
-use crate::manifest::expand::expand;
+use crate::manifest::Object;
+use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{Generation, Key, ObjectStatus, Plan, ResourceId};
+use crate::model::{Generation, Key, ObjectStatus, Plan, Resource, ResourceId};
 use crate::plan::{Request, plan, remember};
 use crate::status::build::{Found, build};
 use crate::status::metrics::PassResult;
@@ -69,11 +70,25 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
             record_pass(engine, history, found, memory, None).await
         }
         Ok(place) => {
-            let resources = expand(&entry.object, &place, &|name| snapshot.is_network(name));
+            let resources = resources(engine, &snapshot, &entry.object, &place);
             let sightings = look(&engine.observer, resources, entry.object.policy()).await;
             act(engine, entry, history, found, &sightings).await
         }
     }
+}
+
+/// Expands an object; a `Network` of another account or region is none of its networks.
+fn resources(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    object: &Object,
+    place: &Place,
+) -> Vec<Resource> {
+    let is_here = |network: &Object| {
+        engine.place(network).is_ok_and(|its_place| its_place.scope == place.scope)
+    };
+    let is_network = |name: &str| snapshot.network(name).is_some_and(is_here);
+    expand(object, place, &is_network)
 }
 
 /// The write half: plan, apply, status.
@@ -236,7 +251,7 @@ pub async fn preview(
 ) -> Result<Plan, String> {
     let place = engine.place(&entry.object)?;
     let snapshot = engine.desired.snapshot();
-    let resources = expand(&entry.object, &place, &|name| snapshot.is_network(name));
+    let resources = resources(engine, &snapshot, &entry.object, &place);
     let sightings = look(&engine.observer, resources, entry.object.policy()).await;
     let key = &entry.object.key;
     let history = History::of(key, entry.generation, &entry.object.digest, record);

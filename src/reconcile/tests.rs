@@ -370,3 +370,15 @@ async fn a_database_of_somebody_else_is_not_touched() {
     assert_eq!(database.refusals[0].code, "NotOwned");
     assert_eq!(scene.writes(), ["CreateDBSubnetGroup"]);
 }
+
+#[tokio::test]
+async fn a_network_of_another_environment_is_not_the_networks_of_this_one() {
+    let network = "apiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {name: shared-prod-vpc}\n\
+                   spec: {environment: elsewhere}\n";
+    let mut scene = Scene::new(&format!("{MANIFEST}---\n{network}")).await;
+    let region = Region::new("us-east-1");
+    let elsewhere = Environment { scope: Scope { region, ..scope() }, production: false };
+    scene.engine.environments.insert("elsewhere".to_owned(), elsewhere);
+    scene.converge().await;
+    assert_eq!(scene.writes(), ["CreateDBSubnetGroup", "CreateDBInstance"]);
+}

@@ -98,7 +98,7 @@ fn what_is_as_declared_is_ready() {
     assert_eq!(told(Condition::DRIFTED), Truth::False);
     assert_eq!(told(Condition::PROGRESSING), Truth::False);
     assert_eq!(told(Condition::VALID), Truth::True);
-    assert_eq!(status.conditions.len(), 7);
+    assert_eq!(status.conditions.len(), 8);
 }
 
 #[test]
