@@ -70,7 +70,6 @@ fn is_postponed(class: ErrorClass) -> bool {
         | ErrorClass::NotFound => true,
         ErrorClass::Denied
         | ErrorClass::Invalid
-        | ErrorClass::NoEffect
         | ErrorClass::Transient
         | ErrorClass::Ambiguous => false,
     }

@@ -71,8 +71,6 @@ pub enum ErrorClass {
     Denied,
     /// The request can never succeed as it is; only a new input helps.
     Invalid,
-    /// AWS found nothing to do: our difference is false.
-    NoEffect,
     /// A fault on the way or at AWS, and the call certainly did not apply.
     Transient,
     /// The answer was lost: the call may or may not have applied. Read before anything else.

@@ -77,8 +77,7 @@ fn may_have_applied(class: ErrorClass) -> bool {
         ErrorClass::Ambiguous
         | ErrorClass::AlreadyExists
         | ErrorClass::NotReady
-        | ErrorClass::NotFound
-        | ErrorClass::NoEffect => true,
+        | ErrorClass::NotFound => true,
         ErrorClass::Throttled
         | ErrorClass::Denied
         | ErrorClass::Invalid
