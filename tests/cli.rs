@@ -474,13 +474,85 @@ fn a_sync_that_cannot_reach_aws_ends_in_time_and_says_what_is_not_level() {
 }
 
 #[test]
+fn a_sync_of_an_object_without_a_place_ends_at_once_and_says_why() {
+    let folder = folder(&[("git/a.yaml", GOOD)]);
+    let output = levelset(&["sync", "git", "--state-dir", "state"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1, "{}", err(&output));
+    assert!(out(&output).contains("EnvironmentUnknown"), "{}", out(&output));
+    assert!(
+        out(&output).contains("0 of 1 as declared; 1 EnvironmentUnknown\n"),
+        "{}",
+        out(&output)
+    );
+}
+
+#[test]
+fn a_sync_tells_of_a_manifest_that_it_cannot_take() {
+    let broken = GOOD.replace("sizeClass", "sizeclass");
+    let folder = folder(&[("git/a.yaml", &broken)]);
+    let output = levelset(&["sync", "git", "--state-dir", "state"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1, "{}", err(&output));
+    assert!(err(&output).contains("error[UnknownField]"), "{}", err(&output));
+    assert!(err(&output).contains("a.yaml:13:7"), "{}", err(&output));
+}
+
+#[test]
 fn the_demo_goes_through_every_act_on_its_own() {
     let output = run(&["demo"]);
     assert_eq!((code(&output), err(&output)), (0, ""));
-    for expected in ["Plan: 2 to create", "Created ", "Reverted ", "Updated ", "Invalid "] {
-        assert!(out(&output).contains(expected), "{expected} is not in\n{}", out(&output));
+    let told = out(&output);
+    for expected in [
+        "Plan: 13 to create",
+        "8 of 9 as declared; 1 Reported\n",
+        " Reverted ",
+        "refused[EncryptionImmutable]",
+        "refused[MajorUpgradeNotAllowed]",
+        "error[UnknownField]",
+        "invalid: teams/search/prod.yaml:",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in\n{told}");
     }
-    assert!(out(&output).contains("\n0 calls that change something since then\n"));
+    assert_eq!(told.matches("\n  ok  ").count(), 11, "{told}");
+    assert!(told.lines().last().unwrap().starts_with("All of it happened: "), "{told}");
+}
+
+/// A demo that goes on until the test ends.
+struct Kept(Child);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_demo_that_is_kept_is_looked_at_with_the_commands_that_it_prints() {
+    let mut child = levelset(&["demo", "--keep"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut kept = Kept(child);
+    let command = lines.find_map(|line| {
+        let words = line.unwrap();
+        words.trim().strip_prefix("levelset status ").map(str::to_owned)
+    });
+    let words: Vec<String> = command.unwrap().split(' ').map(str::to_owned).collect();
+    let status = || {
+        let words: Vec<&str> =
+            ["status"].into_iter().chain(words.iter().map(String::as_str)).collect();
+        out(&run(&words)).to_owned()
+    };
+    let told = status();
+    assert!(told.contains("Workspace/team-search-prod  "), "{told}");
+    let asked = Command::new("kill").arg(kept.0.id().to_string()).status().unwrap();
+    assert!(asked.success());
+    assert_eq!(kept.0.wait().unwrap().code(), Some(0));
+    assert!(!Path::new(&words[1]).exists(), "{} is still there", words[1]);
 }
 
 /// Writes what an agent would have written about two objects that have one name.

@@ -91,6 +91,9 @@ pub(crate) async fn assume(role: &Role, config: &SdkConfig) -> SharedCredentials
     SharedCredentialsProvider::new(builder.build().await)
 }
 
+const NOT_FOUND: &str = "no AWS credentials were found in the environment, a profile, a web \
+                         identity, the container's role or the machine's role";
+
 /// Says what it means that there are no credentials.
 pub(crate) fn failure(error: &CredentialsError) -> Failure {
     let reason = chain(error);
@@ -108,6 +111,11 @@ pub(crate) fn failure(error: &CredentialsError) -> Failure {
             (ErrorClass::Denied, "InvalidCredentialsConfiguration")
         }
         (None, _) => (ErrorClass::Transient, "CredentialsUnavailable"),
+    };
+    // The SDK's text lists every provider on a line of its own, and what each did not find.
+    let reason = match code {
+        "NoCredentials" => NOT_FOUND.to_owned(),
+        _ => reason,
     };
     Failure::NoCredentials { class, code: code.to_owned(), reason }
 }

@@ -72,6 +72,14 @@ pub enum Error {
     /// The demo could not go on.
     #[error("the demo cannot go on")]
     Demo(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Something that the demo shows did not happen.
+    #[error("the demo failed: expected that {claim}; {instead}")]
+    Untrue {
+        /// What should be so.
+        claim: String,
+        /// What is so.
+        instead: String,
+    },
     /// An object could not be planned.
     #[error("cannot plan: {0}")]
     Plan(String),
@@ -98,6 +106,12 @@ impl Error {
         Self::Demo(source.into())
     }
 
+    /// Makes the error of a demo that waits for something that does not happen.
+    pub(super) fn untimely(claim: &str, patience: std::time::Duration) -> Self {
+        let instead = format!("it was waited for {} seconds", patience.as_secs());
+        Self::Untrue { claim: claim.to_owned(), instead }
+    }
+
     /// Lists what is wrong where it is more than one thing.
     fn details(&self) -> Vec<String> {
         match self {
@@ -119,6 +133,7 @@ impl Error {
             | Self::Serve(_)
             | Self::Ended
             | Self::Demo(_)
+            | Self::Untrue { .. }
             | Self::Plan(_) => return None,
             Self::Manifests { .. } => "give the folder that holds the manifests, or one file",
             Self::NoManifests { .. } => "a manifest is a file whose name ends with .yaml or .yml",

@@ -25,6 +25,7 @@ mod repository;
 mod run;
 mod schema;
 mod settings;
+mod standing;
 mod status;
 mod sync;
 mod validate;

@@ -1,12 +1,15 @@
 //! `levelset sync [PATH]`: converges once and exits.
 //!
 //! It is the agent for one commit: it ends when every object has come as far as it can get without
-//! waiting for a window, a person or a new commit.
+//! waiting for a window, a person or a new commit. What can only be helped from outside (AWS cannot
+//! be read, a call is refused, a VPC is missing) is tried for [`HOPE`] after the rest has come to
+//! rest, because until then the rest may help.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use super::agent::Agent;
 use super::clock::system_clock;
@@ -15,32 +18,54 @@ use super::manifests;
 use super::output::Output;
 use super::repository::remote;
 use super::settings::Flags;
+use super::standing::Standing;
 use super::{Exit, Format, cloud, logging, runtime};
 use crate::config::Config;
-use crate::model::status::Truth;
-use crate::model::{ChangeSet, Condition, ObjectStatus};
+use crate::model::{ChangeSet, Problem, Severity};
+use crate::queue::Lane;
 use crate::reconcile::next::Pace;
-use crate::report::{Told, json, text};
+use crate::report::{Style, Told, json, text};
 use crate::source::{self, read_once};
 use crate::status::Record;
-use crate::status::build::state::{BLOCKED, CREATED, FAILED, UNKNOWN, UPDATED, WAITING};
 
 /// How often it is looked whether everything has come to rest.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// How long what is stuck is tried once nothing else moves: about three looks and five retries.
+const HOPE: Duration = Duration::from_secs(30);
+
+const ENDS: &str = "\
+It ends when nothing more can be done now. What cannot be read, is refused by AWS with an error, or
+needs something that does not exist is tried for another 30 seconds after that.
+
+Exit codes:
+  0  every object is as declared, or as far as its own manifest lets it be: a change waits for the
+     maintenance window, drift is reported only, the object is suspended
+  1  an object could not be read or changed, is refused, given up, invalid or without a configured
+     environment, or was not done in time; the report says which and why";
+
 /// Converge once and exit
-///
-/// Exit code 0: every object is as declared; 1: some object is not, or an error.
 #[derive(Debug, clap::Args)]
+#[command(after_help = ENDS)]
 pub(super) struct Arguments {
     /// A folder of manifests, or one file, instead of the repository
     path: Option<PathBuf>,
-    /// The longest time to work, in seconds
+    /// The longest time to work, in seconds; a large database takes AWS half an hour
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     timeout: u64,
     /// The form of the report
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     output: Format,
+}
+
+/// Holds what a run came to.
+struct Synced {
+    records: Vec<Record>,
+    problems: Vec<Problem>,
+    /// When the run began: a status from before says nothing of it.
+    begun: Timestamp,
+    /// False when the time was up before everything had come to rest.
+    in_time: bool,
 }
 
 pub(super) fn run(
@@ -51,10 +76,22 @@ pub(super) fn run(
     let config = flags.load(&[])?;
     logging::start(&config.log);
     source::init();
-    let records = runtime()?.block_on(async {
+    let synced = runtime()?.block_on(async {
         let changes = commit(arguments, &config).await?;
         converge(&config, &changes, Duration::from_secs(arguments.timeout)).await
     })?;
+    output.print(&report(&synced.records, arguments.output, output.style()))?;
+    if !synced.problems.is_empty() {
+        output.note(text::problems(&synced.problems, output.note_style()).trim_end());
+    }
+    if !synced.in_time {
+        let unfinished = synced.unfinished().join(", ");
+        output.note(&format!("not done within {} seconds: {unfinished}", arguments.timeout));
+    }
+    Ok(if synced.is_good() { Exit::Done } else { Exit::Wrong })
+}
+
+fn report(records: &[Record], format: Format, style: Style) -> String {
     let told: Vec<Told<'_>> = records
         .iter()
         .map(|record| Told {
@@ -63,13 +100,25 @@ pub(super) fn run(
             status: &record.status,
         })
         .collect();
-    let report = match arguments.output {
-        Format::Text => text::status(&told, output.style()),
+    match format {
+        Format::Text => text::status(&told, style),
         Format::Json => json::status(&told),
-    };
-    output.print(&report)?;
-    let is_level = records.iter().all(|record| record.status.is_ready());
-    Ok(if is_level { Exit::Done } else { Exit::Wrong })
+    }
+}
+
+impl Synced {
+    /// Tells whether every manifest is good and every object is where its manifest wants it now.
+    fn is_good(&self) -> bool {
+        let broken = self.problems.iter().any(|problem| problem.severity == Severity::Error);
+        !broken && self.records.iter().all(|record| standing(record, self.begun).is_good())
+    }
+
+    fn unfinished(&self) -> Vec<String> {
+        let moving = |record: &&Record| {
+            matches!(standing(record, self.begun), Standing::Moving | Standing::Stuck)
+        };
+        self.records.iter().filter(moving).map(|record| record.key.to_string()).collect()
+    }
 }
 
 /// Reads the folder that is named, or the tip of the repository.
@@ -87,30 +136,50 @@ async fn converge(
     config: &Config,
     changes: &ChangeSet,
     timeout: Duration,
-) -> Result<Vec<Record>, Error> {
+) -> Result<Synced, Error> {
     let cloud = cloud::aws(config, &system_clock());
     let (agent, mut triggers) = Agent::open(config, cloud, Pace::default()).await?;
     let begun = agent.engine.clock.now();
     triggers.take(changes).await;
+    wake(&agent);
     agent.work(config.workers.value);
     let resting = tokio::time::timeout(timeout, rest(&agent, begun)).await;
+    let in_time = resting.is_ok();
     let records = match resting {
         Ok(records) => records,
         Err(_) => declared(&agent).await,
     };
+    let snapshot = agent.engine.desired.snapshot();
     agent.close().await;
-    records
+    let problems = snapshot.problems.values().flatten().cloned().collect();
+    Ok(Synced { records: records?, problems, begun, in_time })
 }
 
-/// Waits until every declared object has come to rest.
+/// Asks for a pass of every object now, also of one that an agent has found as declared a while ago.
+fn wake(agent: &Agent) {
+    for key in agent.engine.desired.snapshot().objects.keys() {
+        agent.queue.add_now(key.clone(), Lane::Change);
+    }
+}
+
+/// Waits until every declared object has come to rest, or cannot be helped.
 async fn rest(agent: &Agent, begun: Timestamp) -> Result<Vec<Record>, Error> {
+    let mut moved = Instant::now();
+    let mut before: Vec<Standing> = Vec::new();
     loop {
         let records = declared(agent).await?;
-        let expected = agent.engine.desired.snapshot().objects.len();
-        let resting = records.iter().filter(|record| is_resting(record, begun)).count();
-        if resting == expected {
+        let standings: Vec<Standing> =
+            records.iter().map(|record| standing(record, begun)).collect();
+        let all_known = records.len() == agent.engine.desired.snapshot().objects.len();
+        let worst = standings.iter().max().copied().unwrap_or(Standing::Level);
+        if !all_known || worst == Standing::Moving || standings != before {
+            moved = Instant::now();
+        }
+        let is_hopeless = worst == Standing::Stuck && moved.elapsed() >= HOPE;
+        if all_known && (worst < Standing::Stuck || is_hopeless) {
             return Ok(records);
         }
+        before = standings;
         tokio::time::sleep(LOOK).await;
     }
 }
@@ -123,20 +192,10 @@ async fn declared(agent: &Agent) -> Result<Vec<Record>, Error> {
     Ok(records)
 }
 
-/// Tells whether this run has looked at the object and has nothing more to do about it.
-fn is_resting(record: &Record, begun: Timestamp) -> bool {
+/// Judges an object; one that this run has not looked at yet is still moving.
+fn standing(record: &Record, begun: Timestamp) -> Standing {
     let status = &record.status;
     let is_seen = status.last_reconciled_time.is_some_and(|at| at >= begun)
         && status.observed_generation == record.generation;
-    is_seen && !is_moving(status)
-}
-
-/// Tells whether the agent goes on by itself, without a window, a person or a new commit.
-fn is_moving(status: &ObjectStatus) -> bool {
-    let holds = |name| status.condition(name).is_some_and(|it| it.status == Truth::True);
-    if holds(Condition::FAILED) || holds(Condition::SUSPENDED) {
-        return false;
-    }
-    let moving = [CREATED, UPDATED, WAITING, BLOCKED, FAILED, UNKNOWN];
-    status.resources.iter().any(|resource| moving.contains(&resource.state.as_str()))
+    if is_seen { Standing::of(status) } else { Standing::Moving }
 }

@@ -119,8 +119,7 @@ fn differs(rule: &Rule, want: &Value, delta: Delta, found: &mut Diff) {
         }
         Change::Immutable(code) => {
             let message = format!(
-                "{} is {} in AWS and cannot be changed to {}",
-                rule.field,
+                "AWS has {} and cannot change it to {}",
                 value::show(&delta.from),
                 value::show(want)
             );

@@ -86,12 +86,18 @@ impl Triggers {
         }
     }
 
+    /// The same trouble is told once, however often the source meets it.
     fn note_health(&mut self, health: SourceHealth) {
-        match (&health.trouble, health.confirmed_at) {
-            (Some((code, message)), _) => {
+        let before = self.cache.snapshot().source.trouble.clone();
+        match (&before, &health.trouble) {
+            (before, Some((code, message))) if *before != health.trouble => {
                 tracing::warn!(code, "{message}");
-                self.metrics.source_failed();
             }
+            (Some(_), None) => tracing::info!("the repository can be read again"),
+            _ => {}
+        }
+        match (&health.trouble, health.confirmed_at) {
+            (Some(_), _) => self.metrics.source_failed(),
             (None, Some(at)) => self.metrics.source_succeeded(at),
             (None, None) => {}
         }

@@ -17,7 +17,8 @@ pub struct Summary {
     pub adopt: usize,
     /// Different, and left so by the policy.
     pub reported: usize,
-    /// Different, and never mended without a person.
+    /// Different, in whole or in part, and never mended without a person; also counted above if
+    /// there is something else to do.
     pub refused: usize,
     /// As declared.
     pub unchanged: usize,
@@ -62,6 +63,10 @@ impl Summary {
     }
 
     fn count_hindrance(&mut self, step: &Step) {
+        let acts = matches!(step.action, Action::Create | Action::Update | Action::Adopt);
+        if acts && !matches!(step.verdict, Verdict::Refused) && !step.refusals.is_empty() {
+            self.refused += 1;
+        }
         let only_waits = !step.waits.is_empty() && !step.is_work() && step.refusals.is_empty();
         let count = match step.verdict {
             Verdict::Deferred { .. } => &mut self.deferred,

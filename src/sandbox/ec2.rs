@@ -132,6 +132,15 @@ fn seed_subnet(
     subnet_id
 }
 
+/// Puts a tag on a subnet, as `CreateTags` does; tells whether the subnet exists.
+pub(super) fn tag(state: &mut State, subnet: &str, key: &str, value: &str) -> bool {
+    let tags = state.subnets.get_mut(subnet).and_then(|subnet| subnet.get_mut("Tags"));
+    let Some(Value::Array(tags)) = tags else { return false };
+    tags.retain(|tag| tag["Key"] != key);
+    tags.push(json!({"Key": key, "Value": value}));
+    true
+}
+
 /// Cuts the n-th /24 out of a block.
 fn slice(cidr: &str, number: usize) -> String {
     let parts: Vec<&str> = cidr.split(['.', '/']).collect();

@@ -130,6 +130,13 @@ impl Sandbox {
         })
     }
 
+    /// Puts a tag on a seeded subnet; tells whether the subnet exists.
+    pub fn tag_subnet(&self, scope: &Scope, subnet: &str, key: &str, value: &str) -> bool {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            ec2::tag(&mut site.state.ec2, subnet, key, value)
+        })
+    }
+
     /// Adds a fault rule; rules stay until [`Self::clear_faults`].
     pub fn inject(&self, rule: Rule) {
         self.world().faults.add(rule);

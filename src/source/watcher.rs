@@ -240,7 +240,7 @@ impl<F: Fetcher> Engine<F> {
         // The repository may have been replaced: its watch looks at files that are gone.
         self.watch = None;
         let trouble = error.trouble();
-        tracing::warn!(location = %self.location, code = trouble.0, "{}", trouble.1);
+        tracing::debug!(location = %self.location, code = trouble.0, "{}", trouble.1);
         self.health.send_modify(|health| health.trouble = Some(trouble));
     }
 }

@@ -38,7 +38,7 @@ pub mod state {
     pub const REPORTED: &str = "Reported";
     /// It differs and never changes by itself.
     pub const REFUSED: &str = "Refused";
-    /// A resource that it needs is not there.
+    /// It is only read and not there, or it needs a resource that is not there.
     pub const BLOCKED: &str = "Blocked";
     /// A call failed.
     pub const FAILED: &str = "Failed";

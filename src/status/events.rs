@@ -137,6 +137,8 @@ fn turn(
     let reason = match now.status {
         Truth::True => on,
         Truth::False => off,
+        // That an object is out of sight is news; that its drift is therefore unknown is not.
+        Truth::Unknown if kind == Condition::READY && !new.resources.is_empty() => Some("Unknown"),
         Truth::Unknown => None,
     }?;
     Some((reason, now.message.clone()))

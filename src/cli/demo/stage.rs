@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use git2::{IndexAddOption, Repository, Signature};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::example::{self, Edit};
 use crate::cli::agent::Agent;
 use crate::cli::clock::system_clock;
 use crate::cli::engine::{OnlyLooks, Ports, engine};
@@ -23,16 +25,22 @@ use crate::config::{self, Config, Overrides};
 use crate::model::{AccountId, Call, ErrorClass, Key, Plan, Problem, Region, Scope};
 use crate::reconcile::next::Pace;
 use crate::sandbox::settings::Durations;
-use crate::sandbox::{Sandbox, Settings, http};
+use crate::sandbox::{Sandbox, Settings, http, log};
 use crate::status::{Event, Record};
 
-/// The longest that the demo waits for anything; everything in it takes a few seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest that the demo waits for anything: twice what the slowest, a look of the agent and its
+/// consequences, takes.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+const AUTHOR: (&str, &str) = ("A developer", "developer@example.com");
 
 const SETTINGS: &str = "\
 environments:
-  staging:
+  production:
     account: \"111122223333\"
+    region: eu-west-1
+  staging:
+    account: \"444455556666\"
     region: eu-west-1
 repository:
   path: repository
@@ -51,23 +59,40 @@ impl Stage {
     /// Builds the stage; the agent follows a repository that has no commit yet.
     pub(super) async fn build() -> Result<Self, Error> {
         let folder = tempfile::tempdir().map_err(Error::demo)?;
-        let repository = Repository::init(folder.path().join("repository")).map_err(Error::demo)?;
+        let repository = repository(&folder.path().join("repository")).map_err(Error::demo)?;
         let config = settings(folder.path())?;
         let settings =
             Settings { durations: Durations::uniform(Duration::from_secs(1)), ..Settings::fast(1) };
         let cloud = Sandbox::new(system_clock(), settings);
-        cloud.seed_vpc(&scope(), "shared-vpc", "10.0.0.0/16", &["a", "b"]);
+        seed(&cloud);
         let (agent, triggers) = Agent::open(&config, Arc::new(cloud.clone()), quick()).await?;
         let named = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
         let remote = remote(named, &config.state_directory.value)?;
         drop(agent.follow(remote, triggers));
         agent.work(config.workers.value);
-        Ok(Self { folder, repository, config, cloud, agent })
+        let stage = Self { folder, repository, config, cloud, agent };
+        stage.unpack()?;
+        Ok(stage)
     }
 
-    /// Writes a file, and leaves it uncommitted.
-    pub(super) fn edit(&self, path: &str, text: &str) -> Result<(), Error> {
-        fs::write(self.repository().join(path), text).map_err(Error::demo)
+    /// Writes the example's manifests, and leaves them uncommitted.
+    fn unpack(&self) -> Result<(), Error> {
+        for (path, text) in example::FILES {
+            let path = self.repository().join(path);
+            let folder = path.parent().unwrap_or(&path);
+            fs::create_dir_all(folder).map_err(Error::demo)?;
+            fs::write(&path, text).map_err(Error::demo)?;
+        }
+        Ok(())
+    }
+
+    /// Edits a file, and leaves it uncommitted.
+    pub(super) fn edit(&self, path: &str, edit: Edit) -> Result<(), Error> {
+        let file = self.repository().join(path);
+        let text = fs::read_to_string(&file).map_err(Error::demo)?;
+        let text = example::edited(&text, edit)
+            .ok_or_else(|| Error::demo(format!("{path} does not hold the line {:?}", edit.0)))?;
+        fs::write(&file, text).map_err(Error::demo)
     }
 
     /// Commits what was edited.
@@ -76,11 +101,11 @@ impl Stage {
     }
 
     /// Makes a call past Levelset, as a person with the console would: again, while AWS is busy.
-    pub(super) async fn console(&self, call: &Call) -> Result<(), Error> {
+    pub(super) async fn console(&self, scope: &Scope, call: &Call) -> Result<(), Error> {
         let door = self.cloud.door("console");
         let asking = async {
             loop {
-                match door.ask(&scope(), call) {
+                match door.ask(scope, call) {
                     Err(error) if error.class == ErrorClass::NotReady => {
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     }
@@ -92,15 +117,58 @@ impl Stage {
         asked.unwrap_or_else(|_| Err(Error::demo("the database did not come to rest")))
     }
 
-    /// Returns how many calls of the agent only read, and how many changed something.
-    pub(super) fn calls(&self) -> (usize, usize) {
-        let calls = self.cloud.calls_since(0);
-        let agents = calls.iter().filter(|record| &*record.by == "agent");
-        let (writes, reads): (Vec<_>, Vec<_>) = agents.partition(|record| record.is_write());
-        (reads.len(), writes.len())
+    /// Returns the number of the latest call, from which on [`Self::calls_since`] counts.
+    pub(super) fn latest_call(&self) -> u64 {
+        self.cloud.calls_since(0).last().map_or(0, |record| record.number)
     }
 
-    /// Plans the files as they lie there, before they are committed.
+    /// Returns the agent's calls after the one with this number.
+    pub(super) fn calls_since(&self, number: u64) -> Vec<log::Record> {
+        let mut calls = self.cloud.calls_since(number);
+        calls.retain(|record| &*record.by == "agent");
+        calls
+    }
+
+    /// Returns the agent's calls after the one with this number that changed something.
+    pub(super) fn writes_since(&self, number: u64) -> Vec<log::Record> {
+        let mut calls = self.calls_since(number);
+        calls.retain(log::Record::is_write);
+        calls
+    }
+
+    /// Returns the names of the databases of an account that can be used.
+    pub(super) fn available(&self, scope: &Scope) -> Vec<String> {
+        let is_available =
+            |database: &Map<String, Value>| database["DBInstanceStatus"] == "available";
+        let found = self.cloud.inspect(scope).into_iter().filter(is_available);
+        found
+            .filter_map(|found| Some(found.get("DBInstanceIdentifier")?.as_str()?.to_owned()))
+            .collect()
+    }
+
+    /// Tells whether no database of an account is being worked on.
+    pub(super) fn is_idle(&self, scope: &Scope) -> bool {
+        self.available(scope).len() == self.cloud.inspect(scope).len()
+    }
+
+    /// Returns a member of a database as the cloud has it; null when one of them is not there.
+    pub(super) fn member(&self, scope: &Scope, name: &str, member: &str) -> Value {
+        let found = self.cloud.inspect(scope);
+        let found = found.iter().find(|found| found["DBInstanceIdentifier"] == name);
+        found.and_then(|found| found.get(member)).cloned().unwrap_or_default()
+    }
+
+    /// Returns the state of a database as the cloud has it.
+    pub(super) fn state(&self, scope: &Scope, name: &str) -> Option<String> {
+        self.member(scope, name, "DBInstanceStatus").as_str().map(str::to_owned)
+    }
+
+    /// Returns the time.
+    pub(super) fn now(&self) -> Timestamp {
+        self.agent.engine.clock.now()
+    }
+
+    /// Plans the files as they lie there, before they are committed, as a pull request would be.
     pub(super) async fn plan(&self, output: &Output) -> Result<Vec<Plan>, Error> {
         let read = manifests::read(&self.repository())?;
         let agent = &self.agent.engine;
@@ -115,25 +183,38 @@ impl Stage {
         plan::plans(&engine, output).await
     }
 
-    /// Waits until the record of an object is as `wanted`.
-    pub(super) async fn until(
-        &self,
-        key: &Key,
-        wanted: impl Fn(&Record) -> bool,
-    ) -> Result<Record, Error> {
+    /// Waits until something is so in the cloud.
+    pub(super) async fn cloud(&self, goal: &str, is_so: impl Fn() -> bool) -> Result<(), Error> {
         let looking = async {
-            loop {
-                let record = self.agent.engine.store.get(key).await.map_err(Error::Store)?;
-                match record.filter(&wanted) {
-                    Some(record) => return Ok(record),
-                    None => tokio::time::sleep(Duration::from_millis(100)).await,
-                }
+            while !is_so() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, looking).await {
-            Ok(found) => found,
-            Err(_) => Err(Error::demo(format!("{key} did not come to rest"))),
-        }
+        let looked = tokio::time::timeout(PATIENCE, looking).await;
+        looked.map_err(|_| Error::untimely(goal, PATIENCE))
+    }
+
+    /// Waits until an object is as declared.
+    pub(super) async fn ready(&self, key: &Key) -> Result<(), Error> {
+        let looking = async {
+            while !self.record(key).await?.is_some_and(|record| record.status.is_ready()) {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Ok(())
+        };
+        let goal = format!("{key} becomes as declared");
+        let looked = tokio::time::timeout(PATIENCE, looking).await;
+        looked.unwrap_or_else(|_| Err(Error::untimely(&goal, PATIENCE)))
+    }
+
+    /// Returns what the agent has written about an object.
+    pub(super) async fn record(&self, key: &Key) -> Result<Option<Record>, Error> {
+        self.agent.engine.store.get(key).await.map_err(Error::Store)
+    }
+
+    /// Returns what the agent has written about every object.
+    pub(super) async fn records(&self) -> Result<Vec<Record>, Error> {
+        self.agent.engine.store.all().await.map_err(Error::Store)
     }
 
     /// Returns what is wrong with the manifest of an object.
@@ -158,6 +239,11 @@ impl Stage {
         Ok((cloud, self.agent.serve(loopback).await?))
     }
 
+    /// Returns the folder in which the agent keeps its state.
+    pub(super) fn state_directory(&self) -> &Path {
+        &self.config.state_directory.value
+    }
+
     /// Returns the folder of the repository.
     pub(super) fn repository(&self) -> PathBuf {
         self.folder.path().join("repository")
@@ -174,9 +260,35 @@ fn quick() -> Pace {
     Pace { settle: SignedDuration::from_secs(1), ..Pace::default() }
 }
 
-/// Returns the account and region of the demo.
-pub(super) fn scope() -> Scope {
+/// Returns the account and region of production.
+pub(super) fn production() -> Scope {
     Scope { account: AccountId::new("111122223333"), region: Region::new("eu-west-1") }
+}
+
+/// Returns the account and region of staging.
+pub(super) fn staging() -> Scope {
+    Scope { account: AccountId::new("444455556666"), region: Region::new("eu-west-1") }
+}
+
+/// Makes the networks that the example counts on; only some of their subnets are for databases.
+fn seed(cloud: &Sandbox) {
+    for (number, name) in example::PRODUCTION_VPCS.into_iter().enumerate() {
+        let cidr = format!("10.{number}.0.0/16");
+        let vpc = cloud.seed_vpc(&production(), name, &cidr, &["a", "b", "c"]);
+        for subnet in vpc.subnet_ids.iter().take(2) {
+            cloud.tag_subnet(&production(), subnet, "tier", "data");
+        }
+    }
+    cloud.seed_vpc(&staging(), example::STAGING_VPC, "10.9.0.0/16", &["a", "b"]);
+}
+
+/// Makes a repository in which a person can commit, too.
+fn repository(folder: &Path) -> Result<Repository, git2::Error> {
+    let repository = Repository::init(folder)?;
+    let mut config = repository.config()?;
+    config.set_str("user.name", AUTHOR.0)?;
+    config.set_str("user.email", AUTHOR.1)?;
+    Ok(repository)
 }
 
 /// Writes a settings file and reads it as the agent does; the environment has no say.
@@ -193,7 +305,7 @@ fn commit_all(repository: &Repository, message: &str) -> Result<(), git2::Error>
     index.add_all(["*"], IndexAddOption::DEFAULT, None)?;
     index.write()?;
     let tree = repository.find_tree(index.write_tree()?)?;
-    let author = Signature::now("A developer", "developer@example.com")?;
+    let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
     let parent = repository.head().ok().map(|head| head.peel_to_commit()).transpose()?;
     let parents: Vec<_> = parent.iter().collect();
     repository.commit(Some("HEAD"), &author, &author, message, &tree, &parents)?;

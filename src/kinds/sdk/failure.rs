@@ -110,7 +110,8 @@ fn never_connected(error: &(dyn Error + 'static)) -> bool {
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut parts: Vec<String> = sources(error).map(ToString::to_string).collect();
     parts.dedup();
-    parts.join(": ")
+    // Some errors of the SDK are several lines long.
+    parts.join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Walks an error and everything behind it.

@@ -257,7 +257,7 @@ mod tests {
       waits[StorageOptimization] database.storage.iops: the volume is still being optimised
       notice[RebootRequired] database: a parameter takes effect at the next restart
 
-Plan: 1 to create, 1 to change, 0 refused, 1 unchanged; 1 deferred
+Plan: 1 to create, 1 to change, 1 refused, 1 unchanged; 1 deferred
 "#;
         assert_eq!(plan(&[sample::plan()], Style::Plain), expected);
     }

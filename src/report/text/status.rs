@@ -1,6 +1,9 @@
 //! The status of objects: a table of all, or everything about one.
 //!
-//! In: [`Told`] objects. Out: text; every time is a time in UTC.
+//! In: [`Told`] objects. Out: text; every time is a time in UTC. The table answers whether
+//! everything is as declared, why what is not is not, and when it is tried again.
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
@@ -11,7 +14,11 @@ use crate::report::text::{plan, value};
 
 const HEAD: [&str; 6] = ["OBJECT", "READY", "REASON", "REVISION", "LAST PASS", "NEXT PASS"];
 
-/// Renders one row for each object, and below it the sentence of what is not ready.
+/// How many rows of drift the table shows of one object.
+const DRIFT_SHOWN: usize = 3;
+
+/// Renders one row for each object, below it what a reader has to know of it, and a last line that
+/// counts.
 pub fn status(objects: &[Told<'_>], style: Style) -> String {
     if objects.is_empty() {
         return "no objects are known yet\n".to_owned();
@@ -25,9 +32,23 @@ pub fn status(objects: &[Told<'_>], style: Style) -> String {
             1 => style.paint(truth_ink(ready(object)), cell),
             _ => cell,
         }));
-        text.push_str(&sentence(object, style));
+        text.push_str(&remarks(object, style));
     }
+    text.push_str(&totals(objects));
     text
+}
+
+/// Counts the objects that are as declared, and the others by their reason.
+fn totals(objects: &[Told<'_>]) -> String {
+    let good = objects.iter().filter(|object| object.status.is_ready()).count();
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for object in objects.iter().filter(|object| !object.status.is_ready()) {
+        *others.entry(reason(object)).or_default() += 1;
+    }
+    let others: Vec<String> =
+        others.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+    format!("\n{good} of {} as declared{others}\n", objects.len())
 }
 
 fn row(object: &Told<'_>) -> [String; 6] {
@@ -36,7 +57,7 @@ fn row(object: &Told<'_>) -> [String; 6] {
     [
         object.key.to_string(),
         truth_word(ready.map(|condition| condition.status)).to_owned(),
-        ready.map_or("NotSeenYet", |condition| condition.reason.as_str()).to_owned(),
+        reason(object).to_owned(),
         status.revision.as_ref().map_or("-", |revision| revision.short()).to_owned(),
         time(status.last_reconciled_time),
         time(status.next_run_time),
@@ -47,14 +68,52 @@ fn ready(object: &Told<'_>) -> Option<Truth> {
     object.status.condition(Condition::READY).map(|condition| condition.status)
 }
 
-/// Says why an object is not ready; nothing when it is.
-fn sentence(object: &Told<'_>, style: Style) -> String {
-    match object.status.condition(Condition::READY) {
-        Some(condition) if condition.status != Truth::True && !condition.message.is_empty() => {
-            format!("  {}\n", style.paint(Ink::Faint, &condition.message))
-        }
-        _ => String::new(),
+fn reason<'a>(object: &Told<'a>) -> &'a str {
+    let ready = object.status.condition(Condition::READY);
+    ready.map_or("NotSeenYet", |condition| condition.reason.as_str())
+}
+
+/// Says what a row has no room for: why the object is not ready, what is wrong with its manifest,
+/// what keeps it from being worked on, and what has drifted.
+fn remarks(object: &Told<'_>, style: Style) -> String {
+    let status = object.status;
+    let mut text = String::new();
+    let mut remark = |what: &str, ink: Ink, message: &str| {
+        let what = if what.is_empty() { String::new() } else { style.paint(ink, what) + " " };
+        text.push_str(&format!("  {what}{}\n", style.paint(Ink::Faint, one_line(message))));
+    };
+    if let Some(ready) = status.condition(Condition::READY)
+        && ready.status != Truth::True
+        && !ready.message.is_empty()
+    {
+        remark("", Ink::Faint, &ready.message);
     }
+    for (kind, trouble, what, ink) in [
+        (Condition::VALID, Truth::False, "invalid:", Ink::Bad),
+        (Condition::SUSPENDED, Truth::True, "suspended:", Ink::Warning),
+        (Condition::FAILED, Truth::True, "given up:", Ink::Bad),
+        (Condition::STALLED, Truth::True, "stalled:", Ink::Bad),
+    ] {
+        if let Some(condition) = status.condition(kind).filter(|it| it.status == trouble) {
+            remark(what, ink, &condition.message);
+        }
+    }
+    for row in status.drift.iter().take(DRIFT_SHOWN) {
+        remark("drift:", Ink::Warning, &drifted(row, Style::Plain));
+    }
+    if let Some(more @ 1..) = status.drift.len().checked_sub(DRIFT_SHOWN) {
+        remark("drift:", Ink::Warning, &format!("{more} more fields"));
+    }
+    if status.observed_generation != object.generation {
+        let message = format!("generation {} has not been worked on yet", object.generation.0);
+        remark("new:", Ink::Warning, &message);
+    }
+    text
+}
+
+/// Joins the lines of a message, which may hold a text of AWS.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn widths(rows: &[[String; 6]]) -> [usize; 6] {
@@ -112,7 +171,7 @@ pub fn object(object: &Told<'_>, style: Style) -> String {
         ("revision", revision.to_owned()),
         ("last pass", time(status.last_reconciled_time)),
         ("last converged", time(status.last_converged_time)),
-        ("next pass", time(status.next_run_time)),
+        ("next pass", next(object)),
     ] {
         text.push_str(&format!("  {name:<15} {value}\n"));
     }
@@ -122,25 +181,37 @@ pub fn object(object: &Told<'_>, style: Style) -> String {
     text
 }
 
+/// Says when the object is worked on next; an object without a time waits for a person.
+fn next(object: &Told<'_>) -> String {
+    match (object.status.next_run_time, object.status.last_reconciled_time) {
+        (Some(at), _) => time(Some(at)),
+        (None, Some(_)) => "none, until its manifest or the settings change".to_owned(),
+        (None, None) => time(None),
+    }
+}
+
 fn section(name: &str, items: impl Iterator<Item = String>) -> String {
     let body: String = items.collect();
     if body.is_empty() { String::new() } else { format!("\n  {name}\n{body}") }
 }
 
+/// Renders a condition; what it says is left out where that is only that all is well.
 fn condition(condition: &Condition, style: Style) -> String {
-    // A condition other than Ready and Valid is good news when it does not hold.
     let good = matches!(condition.kind.as_str(), Condition::READY | Condition::VALID);
+    let usual = if good { Truth::True } else { Truth::False };
     let ink = match condition.status {
-        Truth::Unknown => Ink::Warning,
-        Truth::True if good => Ink::Added,
+        status if status == usual && good => Ink::Added,
+        status if status == usual => Ink::Faint,
         Truth::False if good => Ink::Bad,
-        Truth::True => Ink::Warning,
-        Truth::False => Ink::Faint,
+        _ => Ink::Warning,
     };
     let word = style.paint(ink, format!("{:<7}", truth_word(Some(condition.status))));
     let since = time(Some(condition.last_transition_time));
     let text = format!("    {:<12} {word} {} since {since}\n", condition.kind, condition.reason);
-    if condition.message.is_empty() { text } else { format!("{text}      {}\n", condition.message) }
+    if condition.message.is_empty() || condition.status == usual {
+        return text;
+    }
+    format!("{text}      {}\n", one_line(&condition.message))
 }
 
 fn resource(resource: &ResourceStatus, style: Style) -> String {
@@ -152,7 +223,7 @@ fn resource(resource: &ResourceStatus, style: Style) -> String {
         time(Some(resource.since)),
     );
     if !resource.message.is_empty() {
-        text.push_str(&format!("      {}\n", resource.message));
+        text.push_str(&format!("      {}\n", one_line(&resource.message)));
     }
     text.push_str(&plan::deltas("", &resource.deltas, style));
     text.extend(resource.refusals.iter().map(|refusal| plan::refused("", refusal, style)));
@@ -165,8 +236,12 @@ fn resource(resource: &ResourceStatus, style: Style) -> String {
 }
 
 fn drift(drift: &DriftStatus, style: Style) -> String {
+    format!("    {}\n", drifted(drift, style))
+}
+
+fn drifted(drift: &DriftStatus, style: Style) -> String {
     format!(
-        "    {} {}: {} is declared, AWS has {}; {}, first seen {}\n",
+        "{} {}: {} is declared, AWS has {}; {}, first seen {}",
         drift.resource,
         drift.field,
         style.paint(Ink::Added, value::inline(&drift.declared)),
@@ -207,7 +282,7 @@ mod tests {
         let (new, waiting) = (ObjectStatus::default(), waiting());
         let text = status(
             &[
-                Told { key: &a, generation: Generation(1), status: &new },
+                Told { key: &a, generation: Generation(0), status: &new },
                 Told { key: &b, generation: Generation(2), status: &waiting },
             ],
             Style::Plain,
@@ -217,6 +292,8 @@ OBJECT                   READY    REASON      REVISION  LAST PASS             NE
 Workspace/a              Unknown  NotSeenYet  -         -                     -
 Workspace/payments-prod  False    Waiting     1a2b3c4d  2026-11-29T10:00:00Z  -
   db_instance/b is being created
+
+0 of 2 as declared; 1 NotSeenYet, 1 Waiting
 ";
         assert_eq!(text, expected);
         assert_eq!(status(&[], Style::Plain), "no objects are known yet\n");
@@ -232,12 +309,68 @@ Workspace/b
   revision        1a2b3c4d5e6f
   last pass       2026-11-29T10:00:00Z
   last converged  -
-  next pass       -
+  next pass       none, until its manifest or the settings change
 
   conditions
     Ready        False   Waiting since 2026-11-29T09:59:00Z
       db_instance/b is being created
 ";
         assert_eq!(object(&told, Style::Plain), expected);
+    }
+
+    fn in_trouble(kind: &str, status: Truth, message: &str) -> ObjectStatus {
+        let condition = Condition {
+            kind: kind.to_owned(),
+            status,
+            reason: "Reason".to_owned(),
+            message: message.to_owned(),
+            last_transition_time: at("2026-11-29T09:59:00Z"),
+        };
+        ObjectStatus { conditions: vec![condition], ..ObjectStatus::default() }
+    }
+
+    #[test]
+    fn the_table_tells_what_keeps_an_object_from_being_worked_on() {
+        for (kind, truth, expected) in [
+            (Condition::VALID, Truth::False, "  invalid: a.yaml:3:1: no; generation 2 stays\n"),
+            (
+                Condition::SUSPENDED,
+                Truth::True,
+                "  suspended: a.yaml:3:1: no; generation 2 stays\n",
+            ),
+            (Condition::FAILED, Truth::True, "  given up: a.yaml:3:1: no; generation 2 stays\n"),
+            (Condition::STALLED, Truth::True, "  stalled: a.yaml:3:1: no; generation 2 stays\n"),
+        ] {
+            let key = Key::workspace("a");
+            let render = |truth| {
+                let status = in_trouble(kind, truth, "a.yaml:3:1: no;\n generation 2 stays");
+                let told = Told { key: &key, generation: Generation(0), status: &status };
+                super::status(&[told], Style::Plain)
+            };
+            assert!(render(truth).contains(expected), "{}", render(truth));
+            let usual = if truth == Truth::True { Truth::False } else { Truth::True };
+            assert!(!render(usual).contains("stays"), "{}", render(usual));
+        }
+    }
+
+    #[test]
+    fn the_table_tells_of_drift_and_of_a_generation_that_waits() {
+        let row = |field: &str| DriftStatus {
+            resource: crate::report::text::sample::plan().steps[1].resource.clone(),
+            field: field.to_owned(),
+            actual: serde_json::json!(1),
+            declared: serde_json::json!(7),
+            first_seen: at("2026-11-29T09:59:00Z"),
+            disposition: "Reported".to_owned(),
+        };
+        let drift = ["a", "b", "c", "d", "e"].map(row).to_vec();
+        let (key, status) = (Key::workspace("a"), ObjectStatus { drift, ..waiting() });
+        let told = Told { key: &key, generation: Generation(3), status: &status };
+        let text = super::status(&[told], Style::Plain);
+        let first = "  drift: db_parameter_group/team-payments-prod a: 7 is declared, AWS has 1; Reported, \
+                     first seen 2026-11-29T09:59:00Z\n";
+        assert!(text.contains(first), "{text}");
+        assert!(text.contains("  drift: 2 more fields\n"), "{text}");
+        assert!(text.contains("  new: generation 3 has not been worked on yet\n"), "{text}");
     }
 }

@@ -10,6 +10,9 @@ use crate::model::{
 /// The planner's code for a resource that could not be read.
 const UNREADABLE: &str = "Unknown";
 
+/// The planner's codes for a resource that is not there, or needs one that is not there.
+const MISSING: [&str; 2] = ["NotFound", "Dependency"];
+
 /// Longer texts of AWS are cut: a status is read by people.
 const LONGEST_MESSAGE: usize = 600;
 
@@ -105,6 +108,9 @@ fn planned(step: &Step) -> (&'static str, String) {
         Verdict::Go if step.is_settled() => (state::CONVERGED, "it is as declared".to_owned()),
         Verdict::Go => unsettled(step),
         Verdict::Waiting { code, on } if code == UNREADABLE => (state::UNKNOWN, on.clone()),
+        Verdict::Waiting { code, on } if MISSING.contains(&code.as_str()) => {
+            (state::BLOCKED, on.clone())
+        }
         Verdict::Waiting { on, .. } => (state::WAITING, on.clone()),
         Verdict::Deferred { until, why } => (state::DEFERRED, format!("{why}; due at {until}")),
         Verdict::Reported => (state::REPORTED, reported(step)),
