@@ -38,9 +38,11 @@ pub fn status(objects: &[Told<'_>], style: Style) -> String {
     text
 }
 
-/// Counts the objects that are as declared, and the others by their reason.
+/// Counts the objects that are as declared, of those that Git declares, and all others by their
+/// reason.
 fn totals(objects: &[Told<'_>]) -> String {
     let good = objects.iter().filter(|object| object.status.is_ready()).count();
+    let declared = objects.iter().filter(|object| reason(object) != "Removed").count();
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
     for object in objects.iter().filter(|object| !object.status.is_ready()) {
         *others.entry(reason(object)).or_default() += 1;
@@ -48,7 +50,7 @@ fn totals(objects: &[Told<'_>]) -> String {
     let others: Vec<String> =
         others.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
-    format!("\n{good} of {} as declared{others}\n", objects.len())
+    format!("\n{good} of {declared} as declared{others}\n")
 }
 
 fn row(object: &Told<'_>) -> [String; 6] {
@@ -93,6 +95,7 @@ fn remarks(object: &Told<'_>, style: Style) -> String {
         (Condition::SUSPENDED, Truth::True, "suspended:", Ink::Warning),
         (Condition::FAILED, Truth::True, "given up:", Ink::Bad),
         (Condition::STALLED, Truth::True, "stalled:", Ink::Bad),
+        (Condition::CONTESTED, Truth::True, "contested:", Ink::Warning),
     ] {
         if let Some(condition) = status.condition(kind).filter(|it| it.status == trouble) {
             remark(what, ink, &condition.message);
