@@ -12,6 +12,7 @@ mod laws;
 mod manifests;
 mod sandbox;
 mod server;
+mod sim;
 mod source;
 mod store;
 mod support;

@@ -1,0 +1,335 @@
+//! Holds every call of the agent against the laws.
+
+use levelset::model::{Call, KindName, ResourceId, Scope};
+use levelset::sandbox::log::Record as Logged;
+use levelset::status::Store;
+use futures_util::FutureExt;
+use serde_json::Value;
+
+use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
+use crate::sim::spec::{self, Doc, OWNER_TAG, Workspace, tags_of};
+use crate::sim::world::World;
+
+/// A run has fewer calls; more of them are a loop in which no time passes.
+const MOST_CALLS: u64 = 100_000;
+
+const POSTPONED: [&str; 11] = [
+    "Throttling",
+    "RequestLimitExceeded",
+    "DBInstanceNotFound",
+    "DBParameterGroupNotFound",
+    "DBSubnetGroupNotFoundFault",
+    "DBInstanceAlreadyExists",
+    "DBParameterGroupAlreadyExists",
+    "DBSubnetGroupAlreadyExists",
+    "InvalidDBInstanceState",
+    "InvalidDBParameterGroupState",
+    "InvalidDBSubnetGroupStateFault",
+];
+
+/// The calls that make something: what they make, the read that proves its absence, and its code.
+const CREATES: [(&str, &str, &str, &str); 3] = [
+    ("CreateDBInstance", "db_instance", "DescribeDBInstances", "DBInstanceNotFound"),
+    (
+        "CreateDBSubnetGroup",
+        "db_subnet_group",
+        "DescribeDBSubnetGroups",
+        "DBSubnetGroupNotFoundFault",
+    ),
+    (
+        "CreateDBParameterGroup",
+        "db_parameter_group",
+        "DescribeDBParameterGroups",
+        "DBParameterGroupNotFound",
+    ),
+];
+
+/// Sees the call that has just been made.
+pub(in crate::sim) fn called(world: &World, portrait: Option<Portrait>) {
+    world.check(|checker| {
+        for call in checker.new_calls(world) {
+            if &*call.by == "agent" {
+                note(world, &call);
+                checker.call(world, &call, portrait.as_ref())?;
+            }
+        }
+        checker.look_at_time(world)
+    });
+}
+
+fn note(world: &World, call: &Logged) {
+    world.note(|| {
+        let params = Value::Object(call.params.clone());
+        let refused = call.refused.as_deref().unwrap_or("ok");
+        let fault = call.fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
+        let account = call.scope.account.as_str();
+        format!("{account} {} {params} -> {refused}{fault}", call.operation)
+    });
+}
+
+impl Checker {
+    fn call(&mut self, world: &World, call: &Logged, portrait: Option<&Portrait>) -> Held {
+        self.calls += 1;
+        if self.calls > MOST_CALLS {
+            return Err(broken(Law::BudgetsAreKept, "the agent calls without end"));
+        }
+        let outcome = call.fault.or(call.refused.as_ref().map(|_| "refused"));
+        self.count(format!("{} {}", call.operation, outcome.unwrap_or("ok")));
+        self.spend(world, call)?;
+        if call.fault == Some("stale") {
+            self.stale = Some(world.clock.passed());
+        }
+        let task = tokio::task::try_id();
+        let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) else { return Ok(()) };
+        let failed = call.refused.as_deref().is_some_and(|code| !POSTPONED.contains(&code));
+        pass.failed |= failed && (portrait.is_some() || call.service == "sts");
+        if let Some(name) = target(&call.params).filter(|_| portrait.is_none()) {
+            pass.confirmed.insert(format!("{} {name}", call.operation), call.refused.clone());
+        }
+        let pass = pass.clone();
+        match portrait {
+            Some(portrait) => self.write(world, call, portrait, &pass),
+            None => Ok(()),
+        }
+    }
+
+    fn spend(&mut self, world: &World, call: &Logged) -> Held {
+        let Some((burst, rate)) = self.budgets.get(&call.service).copied() else { return Ok(()) };
+        let now = world.clock.passed();
+        let key = (call.scope.clone(), call.service.clone());
+        let bucket = self.buckets.entry(key).or_insert(Bucket { tokens: burst, at: now });
+        let gained = (now - bucket.at).as_secs_f64() * rate;
+        (bucket.tokens, bucket.at) = ((bucket.tokens + gained).min(burst) - 1.0, now);
+        // A call that had its token spends a while on the way, and then arrives with others.
+        let early = world.profile.latency.as_secs_f64() * rate + 0.01;
+        hold(Law::BudgetsAreKept, bucket.tokens >= -early, || {
+            format!("more than {burst} calls and {rate} a second went to {}", call.service)
+        })
+    }
+
+    fn write(&mut self, world: &World, call: &Logged, portrait: &Portrait, pass: &Pass) -> Held {
+        self.writes += 1;
+        let writing = Writing { world, call, portrait, pass, name: target(&call.params) };
+        writing.is_allowed()?;
+        writing.is_ours(self)?;
+        writing.is_made_once()?;
+        writing.is_declared()?;
+        writing.flushes_nothing(self)?;
+        writing.is_no_idle(self)?;
+        let object = self.objects.entry(pass.key.clone()).or_default();
+        let versions = world.repository().versions.get(&pass.key).map_or(0, Vec::len);
+        let retries = writing.docs().iter().map(Doc::retries).max().unwrap_or(u32::MAX);
+        hold(
+            Law::FailuresHaveACeiling,
+            object.failures < retries
+                || object.versions != versions
+                || object.generation != object.counted,
+            || format!("{} has failed {} times and is tried again", pass.key, object.failures),
+        )
+    }
+
+    /// Tells whether somebody else changed a resource so late that a pass need not know.
+    fn is_meddled(&self, name: &str, pass: &Pass) -> bool {
+        self.meddled.get(name).is_some_and(|at| *at + SLACK >= pass.began)
+    }
+
+    fn is_stale(&self, pass: &Pass) -> bool {
+        self.stale.is_some_and(|at| at + SLACK >= pass.began)
+    }
+}
+
+/// One write and everything that it is judged by.
+struct Writing<'a> {
+    world: &'a World,
+    call: &'a Logged,
+    portrait: &'a Portrait,
+    pass: &'a Pass,
+    name: Option<String>,
+}
+
+impl Writing<'_> {
+    fn text(&self) -> String {
+        let params = Value::Object(self.call.params.clone());
+        format!("{} {params} in a pass of {}", self.call.operation, self.pass.key)
+    }
+
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the versions of the manifest that the pass may know.
+    fn docs(&self) -> Vec<Doc> {
+        let since = self.pass.began.saturating_sub(READING);
+        let repository = self.world.repository();
+        repository.in_force_since(&self.pass.key, since).into_iter().cloned().collect()
+    }
+
+    fn specs(&self) -> Vec<Workspace> {
+        self.docs().iter().filter_map(|doc| doc.as_workspace().cloned()).collect()
+    }
+
+    fn is_allowed(&self) -> Held {
+        let known = ["Create", "Modify", "Reset", "AddTags"];
+        hold(
+            Law::NothingIsDeleted,
+            known.iter().any(|verb| self.call.operation.starts_with(verb)),
+            || self.text(),
+        )?;
+        hold(Law::OnlyTheHolderWrites, self.world.lease.is_held(), || self.text())
+    }
+
+    /// Returns the tag that what the call is about has to carry.
+    fn owner(&self) -> String {
+        match self.name().strip_prefix("levelset-") {
+            Some(network @ ("core" | "shared")) => format!("levelset/Network/{network}"),
+            _ => format!("levelset/Workspace/{}", self.pass.key.name),
+        }
+    }
+
+    fn is_ours(&self, checker: &Checker) -> Held {
+        if self.call.operation.starts_with("Create") || checker.is_meddled(self.name(), self.pass) {
+            return Ok(());
+        }
+        let Some(tags) = &self.portrait.tags else { return Ok(()) };
+        hold(Law::OnlyOursIsTouched, tags.get(OWNER_TAG) == Some(&self.owner()), || {
+            format!("{}, which carries {tags:?}", self.text())
+        })
+    }
+
+    fn is_made_once(&self) -> Held {
+        let create = CREATES.iter().find(|(operation, ..)| *operation == self.call.operation);
+        let Some((_, kind, read, code)) = create else { return Ok(()) };
+        let others = self.portrait.owners.get(&self.owner()).filter(|_| *kind == "db_instance");
+        hold(
+            Law::NothingIsMadeTwice,
+            !self.call.applied || others.is_none_or(Vec::is_empty),
+            || format!("{}, beside {others:?}", self.text()),
+        )?;
+        let named = match *kind {
+            "db_instance" => self.name() == &*self.pass.key.name,
+            "db_subnet_group" => ["levelset-core", "levelset-shared"].contains(&self.name()),
+            _ => self.name() == spec::parameter_group(&self.pass.key.name),
+        };
+        hold(Law::NothingIsMadeTwice, named, || format!("{}: an odd name", self.text()))?;
+        let confirmed = self.pass.confirmed.get(&format!("{read} {}", self.name()));
+        let is_proven = confirmed.is_some_and(|refused| refused.as_deref() == Some(*code));
+        hold(Law::AbsenceIsProven, is_proven, || {
+            format!("{}, but {read} was answered {confirmed:?}", self.text())
+        })?;
+        hold(Law::IntentsComeFirst, self.is_intended(kind), || self.text())
+    }
+
+    fn is_intended(&self, kind: &'static str) -> bool {
+        let id = ResourceId {
+            kind: KindName::new(kind),
+            scope: self.call.scope.clone(),
+            name: self.name().into(),
+        };
+        self.world.store.intent(&id).now_or_never().unwrap().unwrap().is_some()
+    }
+
+    fn is_declared(&self) -> Held {
+        let holds = match self.call.operation.as_str() {
+            "CreateDBInstance" => self.some_version(|spec, parameter, value| {
+                spec.creates_with(&self.pass.key.name, parameter, value)
+            }),
+            "ModifyDBInstance" => self.some_version(|spec, parameter, value| {
+                let declared = spec.declared(&self.pass.key.name);
+                (parameter == "ApplyImmediately" && spec.immediate)
+                    || declared.get(parameter).is_some_and(|declared| declared == value)
+            }),
+            "ModifyDBParameterGroup" => {
+                self.specs().iter().any(|spec| has_parameters(spec, &self.call.params["Parameters"]))
+            }
+            "CreateDBSubnetGroup" | "ModifyDBSubnetGroup" => self.holds_all_subnets(),
+            "CreateDBParameterGroup" => {
+                let tags = tags_of(&self.call.params["Tags"]);
+                self.specs().iter().any(|spec| spec.tags_at_creation(&self.pass.key.name) == tags)
+            }
+            "AddTagsToResource" => {
+                let tags = tags_of(&self.call.params["Tags"]);
+                let declares = |spec: &Workspace| {
+                    let declared = spec.tags.clone().unwrap_or_default();
+                    tags.iter().all(|(key, value)| declared.get(key) == Some(value))
+                };
+                self.specs().iter().any(declares)
+            }
+            _ => false,
+        };
+        hold(Law::OnlyWhatIsDeclaredTravels, holds, || self.text())
+    }
+
+    /// Tells whether one version of the manifest declares everything in the call.
+    fn some_version(&self, declares: impl Fn(&Workspace, &str, &Value) -> bool) -> bool {
+        self.specs().iter().any(|spec| {
+            let mut params = self.call.params.iter();
+            params.all(|(name, value)| name == "DBInstanceIdentifier" || declares(spec, name, value))
+        })
+    }
+
+    fn holds_all_subnets(&self) -> bool {
+        let network = self.name().trim_start_matches("levelset-");
+        let mut ids: Vec<&str> =
+            self.call.params["SubnetIds"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        ids.sort_unstable();
+        ids == subnets(self.world, &self.call.scope, network)
+    }
+
+    fn flushes_nothing(&self, checker: &Checker) -> Held {
+        let params = &self.call.params;
+        if params.get("ApplyImmediately") != Some(&Value::Bool(true)) {
+            return Ok(());
+        }
+        let Some(instance) = &self.portrait.instance else { return Ok(()) };
+        let pending = instance["PendingModifiedValues"].as_object().unwrap();
+        let foreign: Vec<&String> = pending
+            .keys()
+            .filter(|member| *member != "PendingCloudwatchLogsExports")
+            .filter(|member| !params.contains_key(*member))
+            .collect();
+        let excused = checker.is_meddled(self.name(), self.pass) || checker.is_stale(self.pass);
+        hold(Law::NobodysQueueIsFlushed, excused || foreign.is_empty(), || {
+            format!("{} flushes {foreign:?}", self.text())
+        })
+    }
+
+    fn is_no_idle(&self, checker: &Checker) -> Held {
+        let Some(instance) = &self.portrait.instance else { return Ok(()) };
+        if self.call.operation != "ModifyDBInstance"
+            || checker.is_meddled(self.name(), self.pass)
+            || checker.is_stale(self.pass)
+        {
+            return Ok(());
+        }
+        let pending = &instance["PendingModifiedValues"];
+        let is_idle = |(parameter, value): (&String, &Value)| match parameter.as_str() {
+            "DBInstanceIdentifier" | "ApplyImmediately" => true,
+            name => match pending.get(name) {
+                Some(queued) => spec::is_as(name, value, queued),
+                None => spec::is_as(name, value, spec::in_force(instance, name)),
+            },
+        };
+        hold(Law::WritesChangeSomething, !self.call.params.iter().all(is_idle), || self.text())
+    }
+}
+
+fn has_parameters(spec: &Workspace, parameters: &Value) -> bool {
+    parameters.as_array().into_iter().flatten().all(|parameter| {
+        let name = parameter["ParameterName"].as_str().unwrap_or_default();
+        spec.parameters.get(name).is_some_and(|value| parameter["ParameterValue"] == **value)
+    })
+}
+
+/// Returns the ids of the subnets of a VPC, in order.
+fn subnets(world: &World, scope: &Scope, network: &str) -> Vec<String> {
+    let ask = |operation| world.sandbox.door("auditor").ask(scope, &Call::new("ec2", operation));
+    let vpcs = ask("DescribeVpcs").unwrap();
+    let is_it = |vpc: &&Value| tags_of(&vpc["Tags"]).get("Name").is_some_and(|name| name == network);
+    let vpc = vpcs["Vpcs"].as_array().unwrap().iter().find(is_it).unwrap()["VpcId"].clone();
+    let all = ask("DescribeSubnets").unwrap();
+    let of_it = all["Subnets"].as_array().unwrap().iter().filter(|subnet| subnet["VpcId"] == vpc);
+    let mut ids: Vec<String> =
+        of_it.map(|subnet| subnet["SubnetId"].as_str().unwrap().to_owned()).collect();
+    ids.sort_unstable();
+    ids
+}

@@ -1,0 +1,79 @@
+//! Holds the end of a run, when nothing has gone wrong for long enough, against what was declared.
+
+use futures_util::FutureExt;
+use levelset::model::Key;
+use levelset::status::{Record, Store};
+use serde_json::Value;
+
+use super::{Held, Law, broken, hold};
+use crate::sim::script::FOREIGN;
+use crate::sim::spec::{OWNER_TAG, Workspace, in_force, is_as, tags_of};
+use crate::sim::world::{World, scope};
+
+/// Holds every object and every instance against the newest commit.
+pub(in crate::sim) fn verify(world: &World) {
+    let keys: Vec<Key> = world.repository().declared.keys().cloned().collect();
+    let workspaces = world.repository().workspaces();
+    world.check(|_| {
+        for key in &keys {
+            told(world, key)?;
+        }
+        for (key, spec) in &workspaces {
+            converged(world, &key.name, spec)?;
+        }
+        Ok(())
+    });
+}
+
+fn is_foreign(name: &str) -> bool {
+    name == FOREIGN
+}
+
+fn told(world: &World, key: &Key) -> Held {
+    let record: Option<Record> = world.store.get(key).now_or_never().unwrap().unwrap();
+    let Some(record) = record else {
+        return Err(broken(Law::EverythingConverges, format!("{key} was never looked at")));
+    };
+    if is_foreign(&key.name) {
+        let refusals = record.status.resources.iter().flat_map(|resource| &resource.refusals);
+        let told = refusals.map(|refusal| refusal.code.as_str()).any(|code| code == "NotOwned");
+        return hold(Law::EverythingConverges, told, || format!("{key}: not told to be foreign"));
+    }
+    let is_new = record.status.observed_generation == record.generation;
+    hold(Law::EverythingConverges, record.status.is_ready() && is_new, || {
+        format!("{key} is not converged: {record:#?}")
+    })
+}
+
+fn converged(world: &World, name: &str, spec: &Workspace) -> Held {
+    let instances = world.sandbox.inspect(&scope(spec.production));
+    let found = instances.into_iter().find(|instance| instance["DBInstanceIdentifier"] == *name);
+    let Some(instance) = found else {
+        return Err(broken(Law::EverythingConverges, format!("{name} does not exist")));
+    };
+    let tags = tags_of(&instance["TagList"]);
+    if is_foreign(name) {
+        return hold(Law::OnlyOursIsTouched, tags.is_empty(), || format!("{name} has {tags:?}"));
+    }
+    for (parameter, declared) in spec.declared(name) {
+        let actual: &Value = in_force(&instance, parameter);
+        hold(Law::EverythingConverges, is_as(parameter, &declared, actual), || {
+            format!("{name} has {parameter} = {actual} where {declared} is declared")
+        })?;
+    }
+    let missing = spec.tags_at_creation(name);
+    let missing = missing.iter().find(|(key, value)| tags.get(*key) != Some(value));
+    hold(Law::EverythingConverges, missing.is_none(), || {
+        format!("{name} lacks the tag {missing:?} beside {OWNER_TAG}")
+    })
+}
+
+/// Holds the calm after convergence against new writes.
+pub(in crate::sim) fn is_quiet(world: &World, writes_before: u64) {
+    world.check(|checker| {
+        let further = checker.writes() - writes_before;
+        hold(Law::WritesChangeSomething, further == 0, || {
+            format!("{further} writes were sent after everything had converged")
+        })
+    });
+}

@@ -1,0 +1,298 @@
+//! The independent checker: holds everything that the agent does against what must always hold.
+//!
+//! It looks at the sandbox's log and state, at the store, and at the repository, and knows nothing
+//! of the agent beyond that: a pass is what lies between a read and a write of an object's record.
+
+mod calls;
+mod end;
+mod records;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use levelset::model::{Call, Clock, Generation, Key, Scope};
+use levelset::sandbox::log::Record as Logged;
+use serde_json::{Map, Value};
+use tokio::task::Id;
+
+use super::script::Profile;
+use super::spec::tags_of;
+use super::world::World;
+
+pub(super) use calls::called;
+pub(super) use end::{is_quiet, verify};
+pub(super) use records::{recorded, recording};
+
+/// What may have changed this long before a pass began and still be unknown to it: lists are shared
+/// for 5 seconds, and stale reads lag by up to 50.
+const SLACK: Duration = Duration::from_secs(60);
+
+/// A commit that was delivered this long before a pass began is known to it.
+const READING: Duration = Duration::from_secs(30);
+
+/// Names what must always hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Law {
+    NothingIsMadeTwice,
+    AbsenceIsProven,
+    IntentsComeFirst,
+    OnlyOursIsTouched,
+    NothingIsDeleted,
+    OnlyWhatIsDeclaredTravels,
+    NobodysQueueIsFlushed,
+    WritesChangeSomething,
+    PassesKeepTheirDistance,
+    FailuresHaveACeiling,
+    WaitingIsNotFailing,
+    StatusHoldsNoDuration,
+    ChangesStartAtOnce,
+    BudgetsAreKept,
+    GenerationsGrow,
+    OnlyTheHolderWrites,
+    OnlyWhatIsGoneIsRemoved,
+    EverythingConverges,
+}
+
+/// Says which law was broken, and how.
+#[derive(Debug, Clone)]
+pub(super) struct Violation {
+    pub(super) law: Law,
+    text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} does not hold: {}", self.law, self.text)
+    }
+}
+
+type Held = Result<(), Violation>;
+
+fn broken(law: Law, text: impl Into<String>) -> Violation {
+    Violation { law, text: text.into() }
+}
+
+fn hold(law: Law, holds: bool, text: impl FnOnce() -> String) -> Held {
+    if holds { Ok(()) } else { Err(broken(law, text())) }
+}
+
+/// What the cloud looked like when a write arrived.
+#[derive(Default)]
+pub(super) struct Portrait {
+    /// The instance that the call names, if it exists.
+    instance: Option<Map<String, Value>>,
+    /// The tags of what the call names, if it exists.
+    tags: Option<BTreeMap<String, String>>,
+    /// The instances that carry each ownership tag.
+    owners: BTreeMap<String, Vec<String>>,
+}
+
+impl Portrait {
+    pub(super) fn take(world: &World, scope: &Scope, call: &Call) -> Self {
+        let target = target(&call.params);
+        let mut portrait = Self::default();
+        for instance in world.sandbox.inspect(scope) {
+            let name = instance["DBInstanceIdentifier"].as_str().unwrap().to_owned();
+            let tags = tags_of(&instance["TagList"]);
+            if let Some(owner) = tags.get(super::spec::OWNER_TAG) {
+                portrait.owners.entry(owner.clone()).or_default().push(name.clone());
+            }
+            if Some(&name) == target.as_ref() {
+                (portrait.instance, portrait.tags) = (Some(instance), Some(tags));
+            }
+        }
+        if portrait.tags.is_none()
+            && let Some(arn) = arn(scope, &call.params)
+        {
+            let ask = Call::new("rds", "ListTagsForResource").with("ResourceName", arn);
+            let answer = world.sandbox.door("auditor").ask(scope, &ask);
+            portrait.tags = answer.ok().map(|answer| tags_of(&answer["TagList"]));
+        }
+        portrait
+    }
+}
+
+/// Returns the name of the resource that a call is about.
+fn target(params: &Map<String, Value>) -> Option<String> {
+    let text = |member: &str| params.get(member).and_then(Value::as_str);
+    let arn = text("ResourceName").and_then(|arn| arn.rsplit(':').next());
+    let names = ["DBInstanceIdentifier", "DBSubnetGroupName", "DBParameterGroupName"];
+    names.into_iter().find_map(text).or(arn).map(str::to_lowercase)
+}
+
+fn arn(scope: &Scope, params: &Map<String, Value>) -> Option<String> {
+    let text = |member: &str| params.get(member).and_then(Value::as_str);
+    if let Some(arn) = text("ResourceName") {
+        return Some(arn.to_owned());
+    }
+    let (kind, name) = match (text("DBSubnetGroupName"), text("DBParameterGroupName")) {
+        _ if params.contains_key("DBInstanceIdentifier") => return None,
+        (Some(name), _) => ("subgrp", name),
+        (None, Some(name)) => ("pg", name),
+        (None, None) => return None,
+    };
+    Some(format!("arn:aws:rds:{}:{}:{kind}:{name}", scope.region, scope.account))
+}
+
+/// A pass, as it is seen from outside.
+#[derive(Debug, Clone)]
+pub(super) struct Pass {
+    key: Key,
+    began: Duration,
+    /// Something was refused that counts as a failure.
+    failed: bool,
+    /// The last read by name of each resource, with what it was refused with.
+    confirmed: BTreeMap<String, Option<String>>,
+}
+
+/// What is remembered of an object.
+#[derive(Default)]
+struct Object {
+    /// When the last pass that left a record ended, in the time of day.
+    ended: Option<Timestamp>,
+    /// Failed passes in a row, the generation that they count for, and how many versions of the
+    /// manifest were known at the last of them.
+    failures: u32,
+    counted: Generation,
+    versions: usize,
+    /// The generation in the store.
+    generation: Generation,
+    recorded_failures: u32,
+}
+
+/// Sees to one budget.
+struct Bucket {
+    tokens: f64,
+    at: Duration,
+}
+
+pub(super) struct Checker {
+    budgets: BTreeMap<String, (f64, f64)>,
+    buckets: BTreeMap<(Scope, String), Bucket>,
+    /// The last call of the log that was looked at.
+    seen: u64,
+    passes: HashMap<Id, Pass>,
+    objects: BTreeMap<Key, Object>,
+    /// When somebody else changed a resource.
+    meddled: BTreeMap<String, Duration>,
+    stale: Option<Duration>,
+    /// Changes that are to be started, and until when.
+    awaited: BTreeMap<Key, Duration>,
+    swift: bool,
+    writes: u64,
+    calls: u64,
+    /// How often each interesting thing happened, to show that it does.
+    pub(super) tally: BTreeMap<String, u64>,
+}
+
+impl Checker {
+    pub(super) fn new(profile: &Profile) -> Self {
+        let budgets = profile.budgets.services.iter();
+        let budgets = budgets.map(|(service, budget)| {
+            (service.clone(), (f64::from(budget.burst), budget.per_second))
+        });
+        Self {
+            budgets: budgets.collect(),
+            buckets: BTreeMap::new(),
+            seen: 0,
+            passes: HashMap::new(),
+            objects: BTreeMap::new(),
+            meddled: BTreeMap::new(),
+            stale: None,
+            awaited: BTreeMap::new(),
+            swift: profile.swift,
+            writes: 0,
+            calls: 0,
+            tally: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    pub(super) fn count(&mut self, what: impl Into<String>) {
+        *self.tally.entry(what.into()).or_default() += 1;
+    }
+
+    /// Forgets what died with the agent.
+    pub(super) fn restarted(&mut self) {
+        self.passes.clear();
+        self.buckets.clear();
+        self.awaited.clear();
+    }
+
+    /// Looks at calls of others.
+    pub(super) fn meddled(&mut self, world: &World) {
+        for call in self.new_calls(world) {
+            if call.is_write()
+                && let Some(name) = target(&call.params)
+            {
+                self.count(format!("console {}", call.operation));
+                self.meddled.insert(name, world.clock.passed());
+            }
+        }
+    }
+
+    fn new_calls(&mut self, world: &World) -> Vec<Logged> {
+        let calls = world.sandbox.calls_since(self.seen);
+        self.seen = calls.last().map_or(self.seen, |call| call.number);
+        calls
+    }
+
+    /// Notes that a change of an object has been delivered and is due.
+    pub(super) fn delivered(&mut self, world: &World, key: &Key) {
+        if !self.swift || !world.lease.is_safe() {
+            return;
+        }
+        let now = world.clock.now();
+        let ended = self.objects.get(key).and_then(|object| object.ended);
+        let held = ended.map_or(Duration::ZERO, |ended| {
+            let free = ended + jiff::SignedDuration::from_secs(1);
+            Duration::try_from(free.duration_since(now)).unwrap_or_default()
+        });
+        let until = world.clock.passed() + held + Duration::from_secs(1);
+        self.awaited.entry(key.clone()).or_insert(until);
+    }
+
+    /// Holds the changes that are due against the time.
+    pub(super) fn look_at_time(&self, world: &World) -> Held {
+        let now = world.clock.passed();
+        let late = self.awaited.iter().find(|(_, until)| **until < now);
+        match late.filter(|_| world.lease.is_safe()) {
+            Some((key, _)) => Err(broken(
+                Law::ChangesStartAtOnce,
+                format!("{key} changed and no pass has begun a second after it was due"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Sees a pass begin: the record of an object is read.
+pub(super) fn began(world: &World, key: &Key) {
+    if world.is_over() {
+        return;
+    }
+    world.note(|| format!("a pass of {key} begins"));
+    world.check(|checker| {
+        checker.look_at_time(world)?;
+        checker.awaited.remove(key);
+        let (passed, now) = (world.clock.passed(), world.clock.now());
+        let pass =
+            Pass { key: key.clone(), began: passed, failed: false, confirmed: BTreeMap::new() };
+        if let Some(task) = tokio::task::try_id() {
+            checker.passes.insert(task, pass);
+        }
+        checker.count("passes");
+        let ended = checker.objects.get(key).and_then(|object| object.ended);
+        let distance = ended.map(|ended| now.duration_since(ended));
+        hold(
+            Law::PassesKeepTheirDistance,
+            distance.is_none_or(|distance| distance >= jiff::SignedDuration::from_secs(1)),
+            || format!("a pass of {key} began {:#} after the last one", distance.unwrap()),
+        )
+    });
+}

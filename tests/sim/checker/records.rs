@@ -1,0 +1,165 @@
+//! Holds what is written to the store against the laws.
+
+use futures_util::FutureExt;
+use levelset::model::{Clock, Key, ObjectStatus};
+use levelset::status::{Record, Store};
+
+use super::{Checker, Held, Law, Pass, READING, hold};
+use crate::sim::spec::Doc;
+use crate::sim::world::World;
+
+/// Sees that the record of an object is about to be written: a pass has ended.
+pub(in crate::sim) fn recording(world: &World, record: &Record) {
+    if world.is_over() {
+        return;
+    }
+    world.note(|| summary(record));
+    world.check(|checker| {
+        let task = tokio::task::try_id();
+        let Some(pass) = task.and_then(|task| checker.passes.get(&task)).cloned() else {
+            return Ok(());
+        };
+        checker.pass_ends(world, record, &pass)
+    });
+}
+
+fn summary(record: &Record) -> String {
+    let ready = record.status.condition("Ready");
+    let (reason, message) =
+        ready.map_or(("", ""), |ready| (ready.reason.as_str(), ready.message.as_str()));
+    let states: Vec<&str> =
+        record.status.resources.iter().map(|resource| resource.state.as_str()).collect();
+    format!(
+        "record of {} at generation {}: {reason} ({message}), {} failures, {states:?}",
+        record.key, record.status.observed_generation.0, record.memory.failures
+    )
+}
+
+impl Checker {
+    fn pass_ends(&mut self, world: &World, record: &Record, pass: &Pass) -> Held {
+        let object = self.objects.entry(record.key.clone()).or_default();
+        object.ended = Some(world.clock.now());
+        let counted = record.memory.failures;
+        hold(
+            Law::WaitingIsNotFailing,
+            counted <= object.recorded_failures || pass.failed,
+            || format!("{} counts {counted} failures and no call has failed", record.key),
+        )?;
+        honest(&record.status)?;
+        let state = record.status.condition("Ready").map_or("", |ready| &ready.reason);
+        self.count(format!("status {state}"));
+        if state == "Removed" {
+            removed(world, &record.key, pass)?;
+            few_are_removed(world, &record.key)?;
+        }
+        Ok(())
+    }
+
+    fn pass_has_ended(&mut self, world: &World, key: &Key) {
+        let Some(task) = tokio::task::try_id() else { return };
+        let Some(pass) = self.passes.remove(&task) else { return };
+        let Some(stored) = stored(world, key) else { return };
+        let (retries, versions) = {
+            let repository = world.repository();
+            let doc = repository.declared.get(key);
+            let versions = repository.versions.get(key).map_or(0, Vec::len);
+            (doc.map_or(u32::MAX, Doc::retries), versions)
+        };
+        let object = self.objects.entry(key.clone()).or_default();
+        object.recorded_failures = stored.memory.failures;
+        let observed = stored.status.observed_generation;
+        if object.counted != observed {
+            object.failures = 0;
+        }
+        (object.counted, object.versions) = (observed, versions);
+        if pass.failed {
+            object.failures += 1;
+        } else if object.failures < retries {
+            object.failures = 0;
+        }
+    }
+
+    /// Holds the generations in the store against those that were there.
+    fn generations(&mut self, world: &World) -> Held {
+        for record in world.store.all().now_or_never().unwrap().unwrap() {
+            let object = self.objects.entry(record.key.clone()).or_default();
+            hold(Law::GenerationsGrow, record.generation >= object.generation, || {
+                let (before, after) = (object.generation.0, record.generation.0);
+                format!("{} went from generation {before} to {after}", record.key)
+            })?;
+            object.generation = record.generation;
+        }
+        Ok(())
+    }
+}
+
+/// Sees that something has been written to the store: the record of an object, or generations.
+pub(in crate::sim) fn recorded(world: &World, key: Option<&Key>) {
+    world.check(|checker| {
+        if let Some(key) = key {
+            checker.pass_has_ended(world, key);
+        }
+        checker.generations(world)
+    });
+}
+
+fn stored(world: &World, key: &Key) -> Option<Record> {
+    world.store.get(key).now_or_never().unwrap().unwrap()
+}
+
+/// Holds the texts of a status against what must not be in them.
+fn honest(status: &ObjectStatus) -> Held {
+    let conditions = status.conditions.iter().map(|condition| condition.message.as_str());
+    let resources = status.resources.iter().flat_map(|resource| {
+        let waits = resource.waits.iter().map(|wait| wait.reason.as_str());
+        let refusals = resource.refusals.iter().map(|refusal| refusal.message.as_str());
+        let notices = resource.notices.iter().map(|notice| notice.message.as_str());
+        waits.chain(refusals).chain(notices).chain([resource.message.as_str()])
+    });
+    for text in conditions.chain(resources) {
+        hold(Law::StatusHoldsNoDuration, !holds_duration(text), || text.to_owned())?;
+    }
+    let all = serde_json::to_string(status).unwrap();
+    hold(Law::StatusHoldsNoDuration, !all.contains(crate::sim::script::SECRET), || all.clone())
+}
+
+const UNITS: [&str; 14] = [
+    "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "minute", "minutes", "h", "hour",
+    "hours", "days",
+];
+
+/// Tells whether a text holds a number with a unit of time.
+fn holds_duration(text: &str) -> bool {
+    let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches(|c: char| !c.is_alphabetic()));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_number = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    let joined = words.iter().any(|word| {
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        unit.len() < word.len() && is_unit(unit)
+    });
+    joined || words.windows(2).any(|pair| is_number(pair[0]) && is_unit(pair[1]))
+}
+
+fn removed(world: &World, key: &Key, pass: &Pass) -> Held {
+    let since = pass.began.saturating_sub(READING);
+    hold(
+        Law::OnlyWhatIsGoneIsRemoved,
+        !world.repository().is_named_since(key, since),
+        || format!("{key} is told to be removed, and its manifest may be there"),
+    )
+}
+
+fn few_are_removed(world: &World, key: &Key) -> Held {
+    let named = world.repository().named();
+    let records = world.store.all().now_or_never().unwrap().unwrap();
+    let is_removed = |record: &&Record| {
+        let ready = record.status.condition("Ready");
+        ready.is_some_and(|ready| ready.reason == "Removed") && record.key != *key
+    };
+    let gone = records.iter().filter(is_removed).filter(|record| !named.contains(&record.key));
+    let removed = gone.count() + 1;
+    let limit = world.profile.guard.limit(records.len());
+    hold(Law::OnlyWhatIsGoneIsRemoved, removed <= limit, || {
+        format!("{removed} objects are removed at once, more than {limit}")
+    })
+}

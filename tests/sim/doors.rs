@@ -1,0 +1,162 @@
+//! The doors through which the agent reaches the world: each takes time, may be where the agent
+//! dies, and shows the checker what went through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use levelset::model::cloud::CallFuture;
+use levelset::model::fence::Lost;
+use levelset::model::{Call, CallError, Clock, Cloud, Fence, Key, ResourceId, Shard, Target, Token};
+use levelset::status::store::StoreFuture;
+use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
+use serde_json::Value;
+
+use super::checker::{Portrait, began, called, recording, recorded};
+use super::mutant::Mutant;
+use super::world::World;
+
+/// The door to the cloud.
+pub(super) struct CloudDoor(pub(super) Arc<World>);
+
+impl CloudDoor {
+    async fn send(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
+        let mutant = self.0.mutant;
+        if mutant.swallows(call) {
+            return Ok(Value::default());
+        }
+        let call = mutant.call(call);
+        let mut answer = self.once(target, &call).await;
+        if let Some(further) = mutant.further(&call, &answer) {
+            answer = self.once(target, &further).await;
+        }
+        mutant.answer(target, &call, answer)
+    }
+
+    async fn once(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
+        let world = &*self.0;
+        world.point().await;
+        let portrait = (!call.is_read()).then(|| Portrait::take(world, &target.scope, call));
+        let answer = world.sandbox.call(target, call).await;
+        called(world, portrait);
+        world.point().await;
+        answer
+    }
+}
+
+impl Cloud for CloudDoor {
+    fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
+        Box::pin(self.send(target, call))
+    }
+}
+
+/// The door to the right to write.
+pub(super) struct FenceDoor(pub(super) Arc<World>);
+
+impl Fence for FenceDoor {
+    fn check(&self, needed: Duration) -> Result<Token, Lost> {
+        let lease = &self.0.lease;
+        match lease.last_token().filter(|_| self.0.mutant == Mutant::DeafFence) {
+            Some(token) => Ok(token),
+            None => lease.check(needed),
+        }
+    }
+}
+
+/// The time of day as the queue sees it.
+pub(super) struct QueueClock(pub(super) Arc<World>);
+
+impl Clock for QueueClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0.clock.now() + self.0.mutant.queue_is_ahead_by()
+    }
+}
+
+/// The door to the store.
+pub(super) struct StoreDoor(pub(super) Arc<World>);
+
+impl StoreDoor {
+    /// Takes an answer of the store through the door.
+    async fn through<T>(
+        &self,
+        answer: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.0.point().await;
+        let answer = answer.await;
+        self.0.point().await;
+        answer
+    }
+}
+
+impl Store for StoreDoor {
+    fn grant(&self, shard: Shard) -> StoreFuture<'_, Token> {
+        self.0.store.grant(shard)
+    }
+
+    fn all(&self) -> StoreFuture<'_, Vec<Record>> {
+        Box::pin(async {
+            let records = self.through(self.0.store.all()).await?;
+            Ok(if self.0.mutant == Mutant::Amnesia { Vec::new() } else { records })
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Option<Record>> {
+        began(&self.0, key);
+        Box::pin(self.through(self.0.store.get(key)))
+    }
+
+    fn put<'a>(
+        &'a self,
+        record: &'a Record,
+        events: &'a [Event],
+        token: Token,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let record = self.0.mutant.record(record);
+            recording(&self.0, &record);
+            self.0.point().await;
+            let answer = self.0.store.put(&record, events, token).await;
+            if answer.is_ok() {
+                recorded(&self.0, Some(&record.key));
+            }
+            self.0.point().await;
+            answer
+        })
+    }
+
+    fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            self.0.point().await;
+            let answer = self.0.store.declare(declared, token).await;
+            recorded(&self.0, None);
+            self.0.point().await;
+            answer
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.remove(key, token)))
+    }
+
+    fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()> {
+        if self.0.mutant == Mutant::DropsIntents {
+            return Box::pin(async { Ok(()) });
+        }
+        Box::pin(self.through(self.0.store.intend(intent, token)))
+    }
+
+    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>> {
+        Box::pin(self.through(self.0.store.intent(resource)))
+    }
+
+    fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>> {
+        Box::pin(self.through(self.0.store.intents(key)))
+    }
+
+    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.resolve(resource, token)))
+    }
+
+    fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
+        Box::pin(self.through(self.0.store.history(key, limit)))
+    }
+}

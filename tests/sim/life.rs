@@ -1,0 +1,103 @@
+//! The agent, put together as the program does, from its start to its death.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use levelset::aws::{Asserted, Budgeted};
+use levelset::desired::Cache;
+use levelset::model::tree::SourceHealth;
+use levelset::model::{ChangeSet, Cloud};
+use levelset::observe::Observer;
+use levelset::reconcile::engine::{Engine, Environment, Jitter};
+use levelset::reconcile::next::Pace;
+use levelset::reconcile::triggers::Triggers;
+use levelset::reconcile::work_queue::WorkQueue;
+use levelset::reconcile::worker;
+use levelset::status::metrics::Metrics;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::doors::{CloudDoor, FenceDoor, QueueClock, StoreDoor};
+use super::mutant::Mutant;
+use super::world::{ACCOUNTS, World, scope};
+
+/// The two ends that a life is fed through; it goes on as long as they are held.
+pub(super) struct Feed {
+    pub(super) changes: mpsc::Sender<ChangeSet>,
+    health: watch::Sender<SourceHealth>,
+    stop: CancellationToken,
+}
+
+impl Feed {
+    pub(super) fn deliver(&self, world: &World, change_set: ChangeSet) {
+        let health = SourceHealth {
+            revision: Some(change_set.revision.clone()),
+            confirmed_at: Some(levelset::model::Clock::now(&*world.clock)),
+            trouble: None,
+        };
+        self.health.send_replace(health);
+        self.changes.try_send(hidden(world.mutant, change_set)).unwrap();
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        !self.stop.is_cancelled()
+    }
+}
+
+fn hidden(mutant: Mutant, mut change_set: ChangeSet) -> ChangeSet {
+    let hides = |entry: &levelset::model::Entry| mutant.hides(&entry.content);
+    let gone: Vec<_> = change_set.changed.extract_if(.., |_, entry| hides(entry)).collect();
+    change_set.removed.extend(gone.into_iter().map(|(path, _)| path));
+    change_set
+}
+
+fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
+    let door = CloudDoor(Arc::clone(world));
+    let cloud: Arc<dyn Cloud> = match world.mutant {
+        Mutant::Spender => Arc::new(Asserted::new(door)),
+        _ => Arc::new(Budgeted::new(Asserted::new(door), world.profile.budgets.clone())),
+    };
+    let environment = |(name, _): (&str, &str)| {
+        let production = name == "production";
+        (name.to_owned(), Environment { scope: scope(production), production })
+    };
+    let clock = Arc::clone(&world.clock);
+    Engine {
+        agent: "levelset".to_owned(),
+        environments: ACCOUNTS.map(environment).into(),
+        desired: cache.reader(),
+        observer: Observer::new(Arc::clone(&cloud), clock.clone(), SignedDuration::from_secs(5)),
+        cloud,
+        store: Arc::new(StoreDoor(Arc::clone(world))),
+        fence: Arc::new(FenceDoor(Arc::clone(world))),
+        clock,
+        pace: Pace::default(),
+        stopping: CancellationToken::new(),
+        jitter: Jitter::seeded(seed),
+    }
+}
+
+/// Starts the agent.
+pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
+    let mut guard = world.profile.guard;
+    if world.mutant == Mutant::Unguarded {
+        guard.max_objects = 1000;
+    }
+    let cache = Cache::new(guard);
+    let engine = Arc::new(engine(world, &cache, seed));
+    let queue = Arc::new(WorkQueue::new(Arc::new(QueueClock(Arc::clone(world)))));
+    let metrics = Arc::new(Metrics::new("simulated"));
+    let (changes, received) = mpsc::channel(4096);
+    let nothing = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+    let (health, watched) = watch::channel(nothing);
+    let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+    let (workers, token, spawner) = (world.profile.workers, stop.clone(), tasks.clone());
+    tasks.spawn(async move {
+        let (engine_, queue_, metrics_) = (engine.clone(), queue.clone(), metrics.clone());
+        let triggers = Triggers::restore(cache, engine_, queue_, metrics_).await.unwrap();
+        worker::start(workers, &engine, &queue, &metrics, &token, &spawner);
+        triggers.run(received, watched, token).await;
+    });
+    Feed { changes, health, stop }
+}

@@ -1,0 +1,190 @@
+//! Ways in which the agent could be wrong, each put between the agent and the world.
+//!
+//! They prove that the checker sees what it is there to see.
+
+use jiff::SignedDuration;
+use levelset::model::tree::Content;
+use levelset::model::{Call, CallError, ErrorClass, Target};
+use levelset::status::Record;
+use serde_json::{Value, json};
+
+use super::checker::Law;
+use super::spec::OWNER_TAG;
+
+/// Names one way to be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mutant {
+    /// The agent as it is.
+    None,
+    /// After a lost answer to a create, sends it again under another name.
+    SecondName,
+    /// Takes a failed read for absence.
+    BlindReader,
+    /// Records no intent.
+    DropsIntents,
+    /// Believes everything to be its own.
+    OwnsAll,
+    /// Makes room for a change by deleting.
+    Deleter,
+    /// Sends a parameter that nobody declared.
+    Adorner,
+    /// Applies every change at once.
+    Hasty,
+    /// Looks at objects before they may be looked at.
+    FastQueue,
+    /// Forgets how often an object has failed.
+    Forgetful,
+    /// Tells when it will try again, in words.
+    Talkative,
+    /// Starts changes late.
+    SlowQueue,
+    /// Knows no budget.
+    Spender,
+    /// Starts with an empty memory.
+    Amnesia,
+    /// Writes without the right to.
+    DeafFence,
+    /// Takes a file that it cannot read for a removed one.
+    BrokenIsGone,
+    /// Asks nobody when many objects vanish.
+    Unguarded,
+    /// Sees drift that is not there.
+    Dreamer,
+    /// Changes nothing and says that it did.
+    Pretender,
+    /// Counts being throttled as a failure.
+    ThrottledIsFailed,
+}
+
+impl Mutant {
+    /// Every mutant with the law that it breaks.
+    pub(super) const ALL: [(Self, Law); 19] = [
+        (Self::SecondName, Law::NothingIsMadeTwice),
+        (Self::BlindReader, Law::AbsenceIsProven),
+        (Self::DropsIntents, Law::IntentsComeFirst),
+        (Self::OwnsAll, Law::OnlyOursIsTouched),
+        (Self::Deleter, Law::NothingIsDeleted),
+        (Self::Adorner, Law::OnlyWhatIsDeclaredTravels),
+        (Self::Hasty, Law::NobodysQueueIsFlushed),
+        (Self::FastQueue, Law::PassesKeepTheirDistance),
+        (Self::Forgetful, Law::FailuresHaveACeiling),
+        (Self::ThrottledIsFailed, Law::WaitingIsNotFailing),
+        (Self::Talkative, Law::StatusHoldsNoDuration),
+        (Self::SlowQueue, Law::ChangesStartAtOnce),
+        (Self::Spender, Law::BudgetsAreKept),
+        (Self::Amnesia, Law::GenerationsGrow),
+        (Self::DeafFence, Law::OnlyTheHolderWrites),
+        (Self::BrokenIsGone, Law::OnlyWhatIsGoneIsRemoved),
+        (Self::Unguarded, Law::OnlyWhatIsGoneIsRemoved),
+        (Self::Dreamer, Law::WritesChangeSomething),
+        (Self::Pretender, Law::EverythingConverges),
+    ];
+
+    pub(super) fn swallows(self, call: &Call) -> bool {
+        self == Self::Pretender && call.operation == "ModifyDBInstance"
+    }
+
+    /// Returns the call that is sent instead.
+    pub(super) fn call(self, call: &Call) -> Call {
+        let call = call.clone();
+        match self {
+            Self::Adorner if call.operation == "ModifyDBInstance" => {
+                call.with("AutoMinorVersionUpgrade", false)
+            }
+            Self::Hasty if call.operation == "ModifyDBInstance" => {
+                call.with("ApplyImmediately", true)
+            }
+            _ => call,
+        }
+    }
+
+    /// Returns a further call that follows an answer.
+    pub(super) fn further(self, call: &Call, answer: &Result<Value, CallError>) -> Option<Call> {
+        let name = call.text("DBInstanceIdentifier")?;
+        match (self, answer) {
+            (Self::SecondName, Err(error))
+                if error.class == ErrorClass::Ambiguous && call.operation.starts_with("Create") =>
+            {
+                Some(call.clone().with("DBInstanceIdentifier", format!("{name}-2")))
+            }
+            (Self::Deleter, Ok(_)) if call.operation == "ModifyDBInstance" => {
+                let delete = Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", name);
+                Some(delete.with("SkipFinalSnapshot", true))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what the agent is told.
+    pub(super) fn answer(
+        self,
+        target: &Target,
+        call: &Call,
+        answer: Result<Value, CallError>,
+    ) -> Result<Value, CallError> {
+        match (self, answer) {
+            (Self::BlindReader, Err(error)) if call.is_read() => Err(as_absent(error)),
+            (Self::ThrottledIsFailed, Err(error)) if error.class == ErrorClass::Throttled => {
+                Err(CallError { class: ErrorClass::Transient, ..error })
+            }
+            (Self::OwnsAll, Ok(answer)) if call.service == "rds" => Ok(as_owned(target, answer)),
+            (Self::Dreamer, Ok(answer)) => Ok(as_dreamt(answer)),
+            (_, answer) => answer,
+        }
+    }
+
+    /// Returns the record that is written instead.
+    pub(super) fn record(self, record: &Record) -> Record {
+        let mut record = record.clone();
+        match self {
+            Self::Forgetful => record.memory.failures = 0,
+            Self::Talkative => {
+                if let Some(condition) = record.status.conditions.first_mut() {
+                    condition.message.push_str(", and is tried again in 12 s");
+                }
+            }
+            _ => {}
+        }
+        record
+    }
+
+    pub(super) fn queue_is_ahead_by(self) -> SignedDuration {
+        match self {
+            Self::FastQueue => SignedDuration::from_mins(10),
+            Self::SlowQueue => SignedDuration::from_secs(-5),
+            _ => SignedDuration::ZERO,
+        }
+    }
+
+    /// Tells whether a file is delivered as one that is gone.
+    pub(super) fn hides(self, content: &Content) -> bool {
+        let Content::Bytes(bytes) = content else { return false };
+        let text = String::from_utf8_lossy(bytes);
+        self == Self::BrokenIsGone && (text.contains("broken: [") || text.contains("enviroment:"))
+    }
+}
+
+fn as_absent(error: CallError) -> CallError {
+    CallError { class: ErrorClass::NotFound, ..error }
+}
+
+/// Puts on everything the tag that the agent looks for.
+fn as_owned(target: &Target, mut answer: Value) -> Value {
+    let kind = if target.kind.as_str() == "db_subnet_group" { "Network" } else { "Workspace" };
+    for instance in instances(&mut answer) {
+        let owner = format!("levelset/{kind}/{}", instance["DBInstanceIdentifier"].as_str().unwrap());
+        instance["TagList"] = json!([{"Key": OWNER_TAG, "Value": owner}]);
+    }
+    answer
+}
+
+fn as_dreamt(mut answer: Value) -> Value {
+    for instance in instances(&mut answer) {
+        instance["DBInstanceClass"] = json!("db.m5.24xlarge");
+    }
+    answer
+}
+
+fn instances(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
+    answer.get_mut("DBInstances").and_then(Value::as_array_mut).into_iter().flatten()
+}

@@ -1,0 +1,182 @@
+//! One run: lives of the agent, one after the other, while the script is played.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::sync::Arc;
+use std::time::Duration;
+use std::vec::IntoIter;
+
+use jiff::SignedDuration;
+use levelset::model::Key;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use super::checker::{Violation, is_quiet, verify};
+use super::life::{Feed, start};
+use super::mutant::Mutant;
+use super::people;
+use super::script::{Event, Script};
+use super::world::{Over, World};
+
+type Events = Peekable<IntoIter<(Duration, u64, Event)>>;
+
+/// What became of a run.
+pub(super) struct Outcome {
+    pub(super) violation: Option<Violation>,
+    pub(super) trace: Vec<String>,
+    pub(super) tally: BTreeMap<String, u64>,
+}
+
+struct Run {
+    world: Arc<World>,
+    events: Events,
+    /// How many writes had been made when everything had converged.
+    writes: u64,
+}
+
+/// Plays a seed to its end, or to the first violation.
+pub(super) fn run(seed: u64, mutant: Mutant, keeps_trace: bool) -> Outcome {
+    let Script { profile, events } = Script::of(seed);
+    let world = Arc::new(World::new(seed, profile, mutant, keeps_trace));
+    world.note(|| format!("{:?}", world.profile));
+    people::begin(&world, seed);
+    let mut run = Run { world: Arc::clone(&world), events: events.into_iter().peekable(), writes: 0 };
+    let violation = run.live_on(seed);
+    let tally = std::mem::take(&mut world.checker.lock().unwrap().tally);
+    Outcome { violation, trace: world.take_trace(), tally }
+}
+
+impl Run {
+    fn live_on(&mut self, seed: u64) -> Option<Violation> {
+        for life in 0.. {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            let runtime = builder.enable_time().start_paused(true).build().unwrap();
+            runtime.block_on(self.live(seed.wrapping_add(life)));
+            // Whatever the agent was at is dropped where it stands.
+            drop(runtime);
+            match self.world.take_over() {
+                Some(Over::Broken(violation)) => return Some(violation),
+                Some(Over::Crashed) => self.lie_dead(),
+                Some(Over::Finished) | None => break,
+            }
+        }
+        None
+    }
+
+    async fn live(&mut self, seed: u64) {
+        let world = Arc::clone(&self.world);
+        world.clock.begin_life();
+        world.check(|checker| {
+            checker.restarted();
+            checker.count("lives");
+            Ok(())
+        });
+        if world.lease.is_safe() || world.lease.last_token().is_none() {
+            world.lease.hold(world.grant());
+        }
+        let feed = start(&world, seed);
+        self.deliver(Some(&feed), true);
+        while !world.is_over() && feed.is_held() {
+            let Some((at, ..)) = self.events.peek() else {
+                world.end(Over::Finished);
+                break;
+            };
+            let wait = at.saturating_sub(world.clock.passed());
+            tokio::select! {
+                biased;
+                () = world.ended.notified() => {}
+                () = tokio::time::sleep(wait) => {
+                    let (_, number, event) = self.events.next().unwrap();
+                    self.play(&event, number, Some(&feed));
+                }
+            }
+        }
+        world.clock.end_life();
+    }
+
+    /// Lets time pass, and the script go on, while no agent runs.
+    fn lie_dead(&mut self) {
+        let until = self.world.clock.passed() + self.world.downtime();
+        while let Some((at, number, event)) = self.events.next_if(|(at, ..)| *at < until) {
+            self.world.clock.set_passed(at);
+            self.play(&event, number, None);
+        }
+        self.world.clock.set_passed(until);
+        // What ended the run while the agent was dead is looked at in the next life.
+    }
+
+    fn deliver(&self, feed: Option<&Feed>, whole: bool) {
+        let world = &self.world;
+        let Some(feed) = feed else { return };
+        let versions = |world: &World| -> BTreeMap<Key, usize> {
+            let repository = world.repository();
+            let count = repository.versions.iter();
+            count.map(|(key, versions)| (key.clone(), versions.len())).collect()
+        };
+        let before = versions(world);
+        let change_set = world.repository().deliver(whole, world.clock.passed());
+        feed.deliver(world, change_set);
+        world.check(|checker| {
+            for (key, count) in versions(world) {
+                if before.get(&key) != Some(&count) && !whole {
+                    checker.delivered(world, &key);
+                }
+            }
+            Ok(())
+        });
+    }
+
+    fn play(&mut self, event: &Event, number: u64, feed: Option<&Feed>) {
+        let world = Arc::clone(&self.world);
+        world.note(|| format!("-- {event:?}"));
+        let mut random = StdRng::seed_from_u64(number);
+        world.check(|checker| {
+            checker.count(format!("event {}", name_of(event)));
+            checker.look_at_time(&world)
+        });
+        if people::develop(&world, event, &mut random) {
+            return self.deliver(feed, false);
+        }
+        match event {
+            Event::Console => people::meddle(&world, &mut random),
+            Event::Publish => drop(world.sandbox.publish_version("postgres", "15.99")),
+            Event::Fault(number, rule) => world.set_faults(|all| all.push((*number, rule.clone()))),
+            Event::EndOfFault(number) => world.set_faults(|all| all.retain(|(n, _)| n != number)),
+            Event::Crash(points) if feed.is_some() => world.light_fuse(Some(*points)),
+            Event::Jump(seconds) => world.jump(SignedDuration::from_secs(*seconds)),
+            Event::Expire(grace) => world.lease.expire(world.clock.passed() + *grace),
+            Event::Regain => self.regain(),
+            Event::Calm => self.calm(feed),
+            Event::JumpToWindow => people::jump_to_window(&world),
+            Event::JumpAWeek => world.jump(SignedDuration::from_hours(7 * 24)),
+            Event::Verify => {
+                verify(&world);
+                self.writes = world.checker.lock().unwrap().writes();
+            }
+            Event::End => is_quiet(&world, self.writes),
+            _ => {}
+        }
+    }
+
+    /// Another agent has had the right to write meanwhile.
+    fn regain(&self) {
+        if !self.world.lease.is_safe() {
+            self.world.grant();
+            self.world.lease.hold(self.world.grant());
+        }
+    }
+
+    fn calm(&self, feed: Option<&Feed>) {
+        let world = &self.world;
+        world.light_fuse(None);
+        world.set_faults(Vec::clear);
+        self.regain();
+        people::put_in_order(world);
+        self.deliver(feed, false);
+    }
+}
+
+/// Returns the first word of an event.
+fn name_of(event: &Event) -> String {
+    format!("{event:?}").chars().take_while(|c| c.is_alphabetic()).collect()
+}

@@ -1,0 +1,284 @@
+//! What a manifest of the simulation declares, its text, and what AWS may be told because of it.
+//!
+//! The second half is the checker's own reading of the manifest: it knows nothing of the code that
+//! it checks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use levelset::model::{Key, ObjectKind};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use serde_json::{Map, Value, json};
+
+pub(super) const OWNER_TAG: &str = "levelset:owner";
+
+const CLASSES: [&str; 4] = ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
+const BACKUP_WINDOWS: [&str; 3] = ["21:00-21:45", "22:00-23:00", "20:10-20:50"];
+
+/// The maintenance window of every instance that declares one: the simulation jumps into it.
+pub(super) const WINDOW: &str = "sun:03:00-sun:05:00";
+
+/// Declares one object.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Doc {
+    pub(super) key: Key,
+    /// An annotation: changing it changes no generation.
+    pub(super) note: u32,
+    pub(super) spec: Spec,
+}
+
+/// The part of a manifest whose change is a new generation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Spec {
+    Network { resync: u32 },
+    Workspace(Workspace),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Workspace {
+    pub(super) network: &'static str,
+    pub(super) production: bool,
+    pub(super) class: &'static str,
+    pub(super) size: Option<i64>,
+    pub(super) retention: Option<i64>,
+    pub(super) backup_window: Option<&'static str>,
+    pub(super) window: bool,
+    pub(super) public: Option<bool>,
+    pub(super) protection: Option<bool>,
+    pub(super) tags: Option<BTreeMap<String, String>>,
+    pub(super) parameters: BTreeMap<String, String>,
+    pub(super) immediate: bool,
+    pub(super) retries: u32,
+    pub(super) resync: u32,
+}
+
+impl Workspace {
+    pub(super) fn random(random: &mut StdRng) -> Self {
+        let mut spec = Self {
+            network: if random.random() { "core" } else { "shared" },
+            production: random.random(),
+            class: CLASSES[0],
+            size: random.random_bool(0.3).then_some(20),
+            retention: None,
+            backup_window: None,
+            window: true,
+            public: random.random_bool(0.3).then_some(false),
+            protection: random.random_bool(0.3).then_some(true),
+            tags: None,
+            parameters: BTreeMap::new(),
+            immediate: random.random(),
+            retries: random.random_range(2..6),
+            resync: *pick(random, &[300, 450, 600]),
+        };
+        if spec.immediate {
+            spec.window = random.random();
+        }
+        if random.random_bool(0.25) {
+            spec.parameters.insert("log_min_duration_statement".to_owned(), "500".to_owned());
+        }
+        for _ in 0..random.random_range(0..4) {
+            spec.edit(random);
+        }
+        spec
+    }
+
+    /// Changes one thing, as a developer would.
+    pub(super) fn edit(&mut self, random: &mut StdRng) {
+        match random.random_range(0..8) {
+            0 | 1 => self.class = *pick::<&str>(random, &CLASSES),
+            2 => self.retention = Some(random.random_range(1..30)),
+            3 => self.backup_window = Some(*pick(random, &BACKUP_WINDOWS)),
+            4 => {
+                let value = random.random_range(0..100).to_string();
+                self.tags.get_or_insert_default().insert("team".to_owned(), value);
+            }
+            5 => self.size = Some(self.size.unwrap_or(20) + random.random_range(1..10)),
+            6 if !self.parameters.is_empty() => {
+                let value = random.random_range(100..1000).to_string();
+                self.parameters.insert("log_min_duration_statement".to_owned(), value);
+            }
+            6 => self.public = Some(false),
+            _ => self.retention = None,
+        }
+    }
+}
+
+pub(super) fn pick<'a, T>(random: &mut StdRng, from: &'a [T]) -> &'a T {
+    &from[random.random_range(0..from.len())]
+}
+
+impl Doc {
+    pub(super) fn workspace(name: &str, spec: Workspace) -> Self {
+        Self { key: Key::workspace(name), note: 0, spec: Spec::Workspace(spec) }
+    }
+
+    pub(super) fn network(name: &str) -> Self {
+        let key = Key::new(ObjectKind::Network, name);
+        Self { key, note: 0, spec: Spec::Network { resync: 600 } }
+    }
+
+    pub(super) fn as_workspace(&self) -> Option<&Workspace> {
+        match &self.spec {
+            Spec::Workspace(spec) => Some(spec),
+            Spec::Network { .. } => None,
+        }
+    }
+
+    pub(super) fn retries(&self) -> u32 {
+        self.as_workspace().map_or(10, |spec| spec.retries)
+    }
+
+    /// Writes the manifest.
+    pub(super) fn text(&self) -> String {
+        let Self { key, note, spec } = self;
+        let mut text = format!(
+            "---\napiVersion: platform.kby.io/v1alpha1\nkind: {}\nmetadata:\n  name: {}\n  \
+             annotations:\n    platform.kby.io/owner: \"team {note}\"\nspec:\n",
+            key.kind, key.name,
+        );
+        match spec {
+            Spec::Network { resync } => {
+                writeln!(text, "  environment: production").unwrap();
+                writeln!(text, "  reconcilePolicy: {{resyncIntervalSeconds: {resync}}}").unwrap();
+            }
+            Spec::Workspace(spec) => text.push_str(&spec.text()),
+        }
+        text
+    }
+}
+
+impl Workspace {
+    fn environment(&self) -> &'static str {
+        if self.production { "production" } else { "staging" }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "  environment: {}\n  resources:\n    network: {{vpcRef: {}}}\n    database:\n      \
+             engine: postgres\n      version: \"15\"\n      sizeClass: {}\n",
+            self.environment(),
+            self.network,
+            self.class
+        );
+        let mut line = |name: &str, value: String| writeln!(text, "      {name}: {value}").unwrap();
+        if let Some(size) = self.size {
+            line("storage", format!("{{type: gp3, sizeGiB: {size}}}"));
+        }
+        let retention = self.retention.map(|days| format!("retentionDays: {days}"));
+        let window = self.backup_window.map(|window| format!("window: \"{window}\""));
+        let backups: Vec<String> = retention.into_iter().chain(window).collect();
+        if !backups.is_empty() {
+            line("backups", format!("{{{}}}", backups.join(", ")));
+        }
+        if self.window {
+            line("maintenanceWindow", format!("\"{WINDOW}\""));
+        }
+        if let Some(public) = self.public {
+            line("publiclyAccessible", public.to_string());
+        }
+        if let Some(protection) = self.protection {
+            line("deletionProtection", protection.to_string());
+        }
+        if let Some(tags) = &self.tags {
+            line("tags", json!(tags).to_string());
+        }
+        if !self.parameters.is_empty() {
+            line("parameters", json!(self.parameters).to_string());
+        }
+        let disruption = if self.immediate { "immediate" } else { "window" };
+        writeln!(
+            text,
+            "  reconcilePolicy: {{resyncIntervalSeconds: {}, maxBackoffSeconds: 120, maxRetries: {}, \
+             disruption: {disruption}}}",
+            self.resync, self.retries,
+        )
+        .unwrap();
+        text
+    }
+
+    /// Returns what the declared values are in the words of `ModifyDBInstance`.
+    pub(super) fn declared(&self, name: &str) -> BTreeMap<&'static str, Value> {
+        let mut all = BTreeMap::from([
+            ("EngineVersion", json!("15")),
+            ("DBInstanceClass", json!(self.class)),
+            ("DBSubnetGroupName", json!(format!("levelset-{}", self.network))),
+        ]);
+        let mut put = |parameter, value: Option<Value>| {
+            if let Some(value) = value {
+                all.insert(parameter, value);
+            }
+        };
+        put("AllocatedStorage", self.size.map(Value::from));
+        put("StorageType", self.size.map(|_| json!("gp3")));
+        put("BackupRetentionPeriod", self.retention.map(Value::from));
+        put("PreferredBackupWindow", self.backup_window.map(Value::from));
+        put("PreferredMaintenanceWindow", self.window.then(|| json!(WINDOW)));
+        put("PubliclyAccessible", self.public.map(Value::from));
+        put("DeletionProtection", self.protection.map(Value::from));
+        let group = (!self.parameters.is_empty()).then(|| json!(parameter_group(name)));
+        put("DBParameterGroupName", group);
+        all
+    }
+
+    /// Tells whether a creation may carry this: declared, or a documented default of a creation.
+    pub(super) fn creates_with(&self, name: &str, parameter: &str, value: &Value) -> bool {
+        if let Some(declared) = self.declared(name).get(parameter) {
+            return declared == value;
+        }
+        match parameter {
+            "Engine" => value == "postgres",
+            "StorageType" => value == "gp3",
+            "AllocatedStorage" => value == 20,
+            "StorageEncrypted" | "CopyTagsToSnapshot" | "ManageMasterUserPassword" => value == true,
+            "BackupRetentionPeriod" => value == 7,
+            "DeletionProtection" => *value == self.production,
+            "PubliclyAccessible" => value == false,
+            "MasterUsername" => value.is_string(),
+            "Tags" => self.tags_at_creation(name) == tags_of(value),
+            _ => false,
+        }
+    }
+
+    /// Returns the tags of everything that is made for this workspace alone.
+    pub(super) fn tags_at_creation(&self, name: &str) -> BTreeMap<String, String> {
+        let mut tags = self.tags.clone().unwrap_or_default();
+        tags.insert(OWNER_TAG.to_owned(), format!("levelset/Workspace/{name}"));
+        tags
+    }
+}
+
+/// Returns the name of the parameter group of a workspace's own.
+pub(super) fn parameter_group(name: &str) -> String {
+    format!("levelset-{name}-postgres15")
+}
+
+/// Reads a list of tags.
+pub(super) fn tags_of(list: &Value) -> BTreeMap<String, String> {
+    let text = |tag: &Value, member: &str| tag[member].as_str().unwrap_or_default().to_owned();
+    let tags = list.as_array().into_iter().flatten();
+    tags.map(|tag| (text(tag, "Key"), text(tag, "Value"))).collect()
+}
+
+/// Returns the value in force of a parameter, from a description of an instance.
+pub(super) fn in_force<'a>(instance: &'a Map<String, Value>, parameter: &str) -> &'a Value {
+    let found = match parameter {
+        "DBParameterGroupName" => {
+            return &instance["DBParameterGroups"][0]["DBParameterGroupName"];
+        }
+        "DBSubnetGroupName" => return &instance["DBSubnetGroup"]["DBSubnetGroupName"],
+        _ => instance.get(parameter),
+    };
+    found.unwrap_or(&Value::Null)
+}
+
+/// Tells whether a value is what was declared.
+pub(super) fn is_as(parameter: &str, declared: &Value, actual: &Value) -> bool {
+    match (parameter, declared.as_str(), actual.as_str()) {
+        ("EngineVersion", Some(declared), Some(actual)) => {
+            actual.split('.').next() == Some(declared)
+        }
+        (_, Some(declared), Some(actual)) => declared.eq_ignore_ascii_case(actual),
+        _ => declared == actual,
+    }
+}
