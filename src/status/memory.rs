@@ -65,7 +65,7 @@ impl State {
     fn apply(&mut self, change: Change<'_>) {
         match change {
             Change::Put(record, events) => {
-                self.records.insert(record.key.clone(), record.clone());
+                self.put(record);
                 self.append(events);
             }
             Change::Declare(declared) => declared.iter().for_each(|object| self.declare(object)),
@@ -81,6 +81,17 @@ impl State {
                 self.intents.remove(resource);
             }
         }
+    }
+
+    fn put(&mut self, record: &Record) {
+        let mut record = record.clone();
+        if let Some(newer) =
+            self.records.get(&record.key).filter(|there| there.generation > record.generation)
+        {
+            record.generation = newer.generation;
+            record.digest.clone_from(&newer.digest);
+        }
+        self.records.insert(record.key.clone(), record);
     }
 
     fn declare(&mut self, object: &Declared) {

@@ -129,6 +129,9 @@ pub trait Store: Send + Sync {
 
     /// Writes a record, and the events that led to it.
     ///
+    /// A pass may end after a newer generation than its own has been declared: then generation and
+    /// digest stay as declared, and the status and memory of the pass are written.
+    ///
     /// Of an object, the newest [`HISTORY_PER_OBJECT`] events stay; events older than
     /// [`HISTORY_DAYS`] before the newest one given go, whatever object they belong to.
     fn put<'a>(

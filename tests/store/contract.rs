@@ -95,6 +95,11 @@ async fn declarations(store: &dyn Store) {
     assert_eq!(old, expected, "a declaration keeps the status and the memory");
     let new = store.get(&batch[1].key).await.unwrap().unwrap();
     assert_eq!((new.generation, new.status), (Generation(9), ObjectStatus::default()));
+    let overtaken = Record { generation: Generation(8), ..record("b", 5) };
+    store.put(&overtaken, &[], token).await.unwrap();
+    let kept = Record { generation: Generation(9), digest: "nine".to_owned(), ..overtaken };
+    let after = store.get(&kept.key).await.unwrap().unwrap();
+    assert_eq!(after, kept, "a pass that was overtaken takes no generation back");
     store.remove(&batch[1].key, token).await.unwrap();
 }
 

@@ -68,9 +68,9 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
 async fn put(to: &mut SqliteConnection, record: &Record, token: Token) -> Result<()> {
     let statement = "INSERT INTO object (object, generation, digest, status, memory, token) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-        ON CONFLICT (object) DO UPDATE SET generation = excluded.generation, \
-        digest = excluded.digest, status = excluded.status, memory = excluded.memory, \
-        token = excluded.token";
+        ON CONFLICT (object) DO UPDATE SET generation = max(generation, excluded.generation), \
+        digest = iif(generation > excluded.generation, digest, excluded.digest), \
+        status = excluded.status, memory = excluded.memory, token = excluded.token";
     query(statement)
         .bind(record.key.to_string())
         .bind(signed(record.generation.0))
