@@ -43,7 +43,8 @@ pub trait Kind: Send + Sync + 'static {
     /// (`Subnets` of a VPC).
     fn assemble(&self, lists: Lists) -> Vec<(String, Map<String, Value>)>;
 
-    /// Returns the read that confirms the absence of one name, and the list member it answers.
+    /// Returns the read of one name, which confirms its absence by the error that classifies as
+    /// [`ErrorClass::NotFound`]; `None` where a complete list is the only proof.
     fn confirm(&self, name: &str) -> Option<Call>;
 
     /// Returns further reads that a comparison with `desired` needs, such as the parameters of a

@@ -189,9 +189,10 @@ impl Observer {
         kind.assemble(lists)
             .into_iter()
             .find(|(name, _)| **name == *id.name)
-            .map_or(Observation::Absent, |(_, members)| {
-                Observation::Present(Arc::new(observed(members, at)))
-            })
+            .map_or_else(
+                || Observation::Unknown(lacking(&call.operation, &id.name)),
+                |(_, members)| Observation::Present(Arc::new(observed(members, at))),
+            )
     }
 }
 
@@ -241,6 +242,11 @@ fn doubt(error: CallError) -> Doubt {
 
 fn partial(operation: &str, list: &str) -> Doubt {
     Doubt::Failed(format!("the answer of {operation} holds no {list}"))
+}
+
+/// AWS refuses the read of a name that it does not know; an answer without it proves nothing.
+fn lacking(operation: &str, name: &str) -> Doubt {
+    Doubt::Failed(format!("the answer of {operation} holds no {name}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -68,6 +68,9 @@ impl Saved {
         if let Some(list) = self.lists.get(&*call.operation) {
             let items = self.list(list, call)?;
             let kept: Vec<&Value> = items.iter().filter(|item| matches(item, call)).collect();
+            if kept.is_empty() && names(call).next().is_some() {
+                return Err(not_found(call));
+            }
             return Ok(json!({ (*list): kept }));
         }
         match &*call.operation {
@@ -110,14 +113,17 @@ impl Cloud for Saved {
     }
 }
 
-/// Tells whether an item has every name that the call asks for; paging parameters aside.
+/// Lists the names that a call asks for; paging parameters aside.
+fn names(call: &Call) -> impl Iterator<Item = (&String, &Value)> {
+    let paging = ["Marker", "NextToken"];
+    call.params.iter().filter(move |(name, value)| {
+        value.is_string() && !paging.contains(&name.as_str())
+    })
+}
+
+/// Tells whether an item has every name that the call asks for.
 fn matches(item: &Value, call: &Call) -> bool {
-    call.params
-        .iter()
-        .filter(|(name, value)| {
-            value.is_string() && !["Marker", "NextToken"].contains(&name.as_str())
-        })
-        .all(|(name, value)| item.get(name).is_none_or(|there| same_name(there, value)))
+    names(call).all(|(name, value)| item.get(name).is_none_or(|there| same_name(there, value)))
 }
 
 fn same_name(there: &Value, asked: &Value) -> bool {
@@ -129,6 +135,16 @@ fn same_name(there: &Value, asked: &Value) -> bool {
 
 fn members(item: &Value) -> impl Iterator<Item = (&String, &Value)> {
     item.as_object().into_iter().flatten()
+}
+
+/// A complete list lacks the name that the call asks for, which AWS answers so.
+fn not_found(call: &Call) -> CallError {
+    CallError {
+        class: ErrorClass::NotFound,
+        operation: call.operation.to_string(),
+        code: "NotFound".to_owned(),
+        message: "the saved list does not hold it".to_owned(),
+    }
 }
 
 fn not_recorded(call: &Call, list: &str) -> CallError {

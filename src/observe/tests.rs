@@ -147,6 +147,13 @@ async fn a_doubtful_confirmation_is_no_proof_of_absence() {
 }
 
 #[tokio::test]
+async fn an_empty_answer_to_the_read_of_a_name_is_no_proof_of_absence() {
+    let scene = Scene::with(1);
+    scene.sandbox.inject(Rule::new(Effect::PartialPage(0)).operation("DescribeDBInstances"));
+    assert!(matches!(scene.look(0).await, Observation::Unknown(Doubt::Failed(_))));
+}
+
+#[tokio::test]
 async fn what_was_written_is_read_again_by_its_name() {
     let scene = Scene::with(5);
     scene.look(0).await;
