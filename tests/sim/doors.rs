@@ -11,7 +11,7 @@ use levelset::status::store::StoreFuture;
 use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
 use serde_json::Value;
 
-use super::checker::{Portrait, began, called, recording, recorded};
+use super::checker::{Portrait, began, called, declared as declarations, recorded, recording};
 use super::mutant::Mutant;
 use super::world::World;
 
@@ -116,7 +116,7 @@ impl Store for StoreDoor {
             self.0.point().await;
             let answer = self.0.store.put(&record, events, token).await;
             if answer.is_ok() {
-                recorded(&self.0, Some(&record.key));
+                recorded(&self.0, &record.key);
             }
             self.0.point().await;
             answer
@@ -127,7 +127,9 @@ impl Store for StoreDoor {
         Box::pin(async move {
             self.0.point().await;
             let answer = self.0.store.declare(declared, token).await;
-            recorded(&self.0, None);
+            if answer.is_ok() {
+                declarations(&self.0, declared);
+            }
             self.0.point().await;
             answer
         })

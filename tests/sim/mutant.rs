@@ -30,6 +30,8 @@ pub(super) enum Mutant {
     Adorner,
     /// Applies every change at once.
     Hasty,
+    /// Does not see what somebody else has queued.
+    Blinkered,
     /// Looks at objects before they may be looked at.
     FastQueue,
     /// Forgets how often an object has failed.
@@ -58,14 +60,15 @@ pub(super) enum Mutant {
 
 impl Mutant {
     /// Every mutant with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 19] = [
+    pub(super) const ALL: [(Self, Law); 20] = [
         (Self::SecondName, Law::NothingIsMadeTwice),
         (Self::BlindReader, Law::AbsenceIsProven),
         (Self::DropsIntents, Law::IntentsComeFirst),
         (Self::OwnsAll, Law::OnlyOursIsTouched),
         (Self::Deleter, Law::NothingIsDeleted),
         (Self::Adorner, Law::OnlyWhatIsDeclaredTravels),
-        (Self::Hasty, Law::NobodysQueueIsFlushed),
+        (Self::Hasty, Law::OnlyWhatIsDeclaredTravels),
+        (Self::Blinkered, Law::NobodysQueueIsFlushed),
         (Self::FastQueue, Law::PassesKeepTheirDistance),
         (Self::Forgetful, Law::FailuresHaveACeiling),
         (Self::ThrottledIsFailed, Law::WaitingIsNotFailing),
@@ -128,6 +131,7 @@ impl Mutant {
                 Err(CallError { class: ErrorClass::Transient, ..error })
             }
             (Self::OwnsAll, Ok(answer)) if call.service == "rds" => Ok(as_owned(target, answer)),
+            (Self::Blinkered, Ok(answer)) => Ok(without_queue(answer)),
             (Self::Dreamer, Ok(answer)) => Ok(as_dreamt(answer)),
             (_, answer) => answer,
         }
@@ -174,6 +178,13 @@ fn as_owned(target: &Target, mut answer: Value) -> Value {
     for instance in instances(&mut answer) {
         let owner = format!("levelset/{kind}/{}", instance["DBInstanceIdentifier"].as_str().unwrap());
         instance["TagList"] = json!([{"Key": OWNER_TAG, "Value": owner}]);
+    }
+    answer
+}
+
+fn without_queue(mut answer: Value) -> Value {
+    for instance in instances(&mut answer) {
+        instance["PendingModifiedValues"].as_object_mut().unwrap().remove("MultiAZ");
     }
     answer
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::repository::{File, Tree};
 use super::script::{Event, FOREIGN, SECRET};
-use super::spec::{Doc, OWNER_TAG, Spec, Workspace, pick, tags_of};
+use super::spec::{CLASSES, Doc, OWNER_TAG, Spec, Workspace, pick, tags_of};
 use super::world::{World, scope};
 
 /// Makes the first commit, and what was there before it.
@@ -51,6 +51,13 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
     let mut repository = world.repository();
     match event {
         Event::Edit => repository.commit(|tree| edit(tree, random)),
+        Event::Resize => repository.commit(|tree| {
+            for doc in tree.values_mut().filter_map(File::docs_mut).flatten() {
+                if let Spec::Workspace(spec) = &mut doc.spec {
+                    spec.class = *pick::<&str>(random, &CLASSES);
+                }
+            }
+        }),
         Event::Annotate => repository.commit(|tree| {
             if let Some(doc) = some_doc(tree, random) {
                 doc.note += 1;
@@ -186,6 +193,18 @@ pub(super) fn meddle(world: &World, random: &mut StdRng) {
         _ => return delete(world, &place, instance),
     };
     console(world, &place, call);
+}
+
+/// Asks for a standby of every database, in the next maintenance window.
+pub(super) fn queue_standbys(world: &World) {
+    for place in [scope(true), scope(false)] {
+        for instance in world.sandbox.inspect(&place) {
+            let call = Call::new("rds", "ModifyDBInstance")
+                .with("DBInstanceIdentifier", instance["DBInstanceIdentifier"].clone())
+                .with("MultiAZ", true);
+            console(world, &place, call);
+        }
+    }
 }
 
 fn delete(world: &World, place: &Scope, instance: &Map<String, Value>) {

@@ -56,7 +56,10 @@ impl Run {
             drop(runtime);
             match self.world.take_over() {
                 Some(Over::Broken(violation)) => return Some(violation),
-                Some(Over::Crashed) => self.lie_dead(),
+                Some(Over::Crashed) => {
+                    self.world.checker.lock().unwrap().restarted();
+                    self.lie_dead();
+                }
                 Some(Over::Finished) | None => break,
             }
         }
@@ -67,7 +70,6 @@ impl Run {
         let world = Arc::clone(&self.world);
         world.clock.begin_life();
         world.check(|checker| {
-            checker.restarted();
             checker.count("lives");
             Ok(())
         });
@@ -139,6 +141,7 @@ impl Run {
         }
         match event {
             Event::Console => people::meddle(&world, &mut random),
+            Event::Queue => people::queue_standbys(&world),
             Event::Publish => drop(world.sandbox.publish_version("postgres", "15.99")),
             Event::Fault(number, rule) => world.set_faults(|all| all.push((*number, rule.clone()))),
             Event::EndOfFault(number) => world.set_faults(|all| all.retain(|(n, _)| n != number)),

@@ -17,11 +17,14 @@ pub(super) const FOREIGN: &str = "team-taken";
 pub(super) const SECRET: &str = "correct-horse-battery";
 
 /// For how long things go wrong.
-const TROUBLE: Duration = Duration::from_secs(100 * 60);
+const TROUBLE: Duration = Duration::from_secs(60 * 60);
 
 /// How long everything may take to converge: before and after each of two jumps over a maintenance
 /// window, and not counting the time that is jumped over.
-const CALM: Duration = Duration::from_secs(45 * 60);
+const CALM: Duration = Duration::from_secs(30 * 60);
+
+/// How long the agent is watched after everything has converged.
+const QUIET: Duration = Duration::from_secs(20 * 60);
 
 /// How a run is set.
 #[derive(Debug, Clone)]
@@ -42,6 +45,8 @@ pub(super) struct Profile {
 #[derive(Debug, Clone)]
 pub(super) enum Event {
     Edit,
+    /// Every database gets another class.
+    Resize,
     Annotate,
     Break,
     Mend,
@@ -51,6 +56,8 @@ pub(super) enum Event {
     Empty,
     ForcePush,
     Console,
+    /// Somebody queues a change of every database for the maintenance window.
+    Queue,
     Publish,
     Fault(usize, Rule),
     EndOfFault(usize),
@@ -80,17 +87,23 @@ impl Script {
         let mut random = StdRng::seed_from_u64(seed);
         let profile = Profile::random(&mut random);
         let mut events = Vec::new();
-        for number in 0..random.random_range(15..45) {
+        for number in 0..random.random_range(12..36) {
             let at = TROUBLE.mul_f64(random.random());
             trouble(&mut random, &profile, number, at, &mut events);
         }
-        let jumps = [Event::JumpToWindow, Event::JumpAWeek, Event::Verify];
+        // The agent makes most of what it ever makes at the start.
+        if random.random_bool(0.6) {
+            events.push((Duration::ZERO, Event::Fault(1000, fault(&mut random, &profile))));
+            let end = Duration::from_secs(random.random_range(5..600));
+            events.push((end, Event::EndOfFault(1000)));
+        }
         events.extend([(TROUBLE, Event::Calm), (TROUBLE + CALM / 3, Event::Calm)]);
         let mut at = TROUBLE + CALM / 3;
-        for event in jumps.into_iter().chain([Event::End]) {
+        for event in [Event::JumpToWindow, Event::JumpAWeek, Event::Verify] {
             at += CALM;
             events.push((at, event));
         }
+        events.push((at + QUIET, Event::End));
         events.sort_by_key(|(at, _)| *at);
         let events = events.into_iter().map(|(at, event)| (at, random.random(), event));
         Self { profile, events: events.collect() }
@@ -113,7 +126,7 @@ impl Profile {
             budgets.services.insert("ec2".to_owned(), budget(10, 0.5, 2));
         }
         Self {
-            workspaces: random.random_range(3..=7),
+            workspaces: if random.random_bool(0.1) { 8 } else { random.random_range(3..=5) },
             workers: random.random_range(1..=4),
             latency: Duration::from_millis(latency),
             modifying: Duration::from_secs(*pick(random, &[60, 360, 900])),
@@ -155,7 +168,11 @@ fn trouble(
             events.push((at + seconds(random, 900), Event::Return));
         }
         33..36 => events.push((at, Event::ForcePush)),
-        36..55 => events.push((at, Event::Console)),
+        36..39 => {
+            events.push((at, Event::Queue));
+            events.push((at + Duration::from_secs(90), Event::Resize));
+        }
+        39..55 => events.push((at, Event::Console)),
         55..56 => events.push((at, Event::Publish)),
         56..80 => {
             events.push((at, Event::Fault(number, fault(random, profile))));
@@ -175,10 +192,12 @@ fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
     const RESOURCES: [&str; 3] =
         ["DescribeDBInstances", "DescribeDBSubnetGroups", "DescribeDBParameterGroups"];
     const ANY: [&str; 6] = ["*", "Describe*", "Create*", "Modify*", "AddTags*", "DescribeDBInstances"];
-    const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDBInstance"];
+    const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];
     let (effect, operations): (Effect, &[&str]) = match random.random_range(0..9) {
-        0 if !profile.swift => (Effect::Throttle, &ANY),
-        0 | 1 => (Effect::ServerError, &ANY),
+        0 if profile.swift => (Effect::ServerError, &ANY),
+        0 if random.random() => (Effect::Throttle, &ANY),
+        0 => (Effect::Throttle, &WRITES),
+        1 => (Effect::ServerError, &ANY),
         2 => (Effect::LoseAnswer, &WRITES),
         3 => (Effect::LoseRequest, &ANY),
         4 => (Effect::ServerErrorAfter, &WRITES),

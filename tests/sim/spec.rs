@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) const OWNER_TAG: &str = "levelset:owner";
 
-const CLASSES: [&str; 4] = ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
+pub(super) const CLASSES: [&str; 4] = ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
 const BACKUP_WINDOWS: [&str; 3] = ["21:00-21:45", "22:00-23:00", "20:10-20:50"];
 
 /// The maintenance window of every instance that declares one: the simulation jumps into it.
@@ -69,7 +69,7 @@ impl Workspace {
             parameters: BTreeMap::new(),
             immediate: random.random(),
             retries: random.random_range(2..6),
-            resync: *pick(random, &[300, 450, 600]),
+            resync: *pick(random, &[400, 600, 900]),
         };
         if spec.immediate {
             spec.window = random.random();
@@ -116,7 +116,7 @@ impl Doc {
 
     pub(super) fn network(name: &str) -> Self {
         let key = Key::new(ObjectKind::Network, name);
-        Self { key, note: 0, spec: Spec::Network { resync: 600 } }
+        Self { key, note: 0, spec: Spec::Network { resync: 900 } }
     }
 
     pub(super) fn as_workspace(&self) -> Option<&Workspace> {

@@ -23,7 +23,7 @@ use super::world::World;
 
 pub(super) use calls::called;
 pub(super) use end::{is_quiet, verify};
-pub(super) use records::{recorded, recording};
+pub(super) use records::{declared, recorded, recording};
 
 /// What may have changed this long before a pass began and still be unknown to it: lists are shared
 /// for 5 seconds, and stale reads lag by up to 50.

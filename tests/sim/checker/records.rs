@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 use levelset::model::{Clock, Key, ObjectStatus};
-use levelset::status::{Record, Store};
+use levelset::status::{Declared, Record, Store};
 
 use super::{Checker, Held, Law, Pass, READING, hold};
 use crate::sim::spec::Doc;
@@ -79,27 +79,31 @@ impl Checker {
         }
     }
 
-    /// Holds the generations in the store against those that were there.
-    fn generations(&mut self, world: &World) -> Held {
-        for record in world.store.all().now_or_never().unwrap().unwrap() {
-            let object = self.objects.entry(record.key.clone()).or_default();
-            hold(Law::GenerationsGrow, record.generation >= object.generation, || {
-                let (before, after) = (object.generation.0, record.generation.0);
-                format!("{} went from generation {before} to {after}", record.key)
-            })?;
-            object.generation = record.generation;
-        }
+    /// Holds the generation of an object in the store against the one that was there.
+    fn generation(&mut self, world: &World, key: &Key) -> Held {
+        let Some(record) = stored(world, key) else { return Ok(()) };
+        let object = self.objects.entry(key.clone()).or_default();
+        hold(Law::GenerationsGrow, record.generation >= object.generation, || {
+            let (before, after) = (object.generation.0, record.generation.0);
+            format!("{key} went from generation {before} to {after}")
+        })?;
+        object.generation = record.generation;
         Ok(())
     }
 }
 
-/// Sees that something has been written to the store: the record of an object, or generations.
-pub(in crate::sim) fn recorded(world: &World, key: Option<&Key>) {
+/// Sees that the record of an object has been written.
+pub(in crate::sim) fn recorded(world: &World, key: &Key) {
     world.check(|checker| {
-        if let Some(key) = key {
-            checker.pass_has_ended(world, key);
-        }
-        checker.generations(world)
+        checker.pass_has_ended(world, key);
+        checker.generation(world, key)
+    });
+}
+
+/// Sees that generations have been written.
+pub(in crate::sim) fn declared(world: &World, declared: &[Declared]) {
+    world.check(|checker| {
+        declared.iter().try_for_each(|object| checker.generation(world, &object.key))
     });
 }
 
