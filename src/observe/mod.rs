@@ -186,13 +186,10 @@ impl Observer {
                 None => return Observation::Unknown(partial(&call.operation, list.answer)),
             };
         }
-        kind.assemble(lists)
-            .into_iter()
-            .find(|(name, _)| **name == *id.name)
-            .map_or_else(
-                || Observation::Unknown(lacking(&call.operation, &id.name)),
-                |(_, members)| Observation::Present(Arc::new(observed(members, at))),
-            )
+        kind.assemble(lists).into_iter().find(|(name, _)| **name == *id.name).map_or_else(
+            || Observation::Unknown(lacking(&call.operation, &id.name)),
+            |(_, members)| Observation::Present(Arc::new(observed(members, at))),
+        )
     }
 }
 

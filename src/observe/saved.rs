@@ -116,9 +116,9 @@ impl Cloud for Saved {
 /// Lists the names that a call asks for; paging parameters aside.
 fn names(call: &Call) -> impl Iterator<Item = (&String, &Value)> {
     let paging = ["Marker", "NextToken"];
-    call.params.iter().filter(move |(name, value)| {
-        value.is_string() && !paging.contains(&name.as_str())
-    })
+    call.params
+        .iter()
+        .filter(move |(name, value)| value.is_string() && !paging.contains(&name.as_str()))
 }
 
 /// Tells whether an item has every name that the call asks for.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use levelset::model::cloud::CallFuture;
 use levelset::model::fence::Lost;
-use levelset::model::{Call, CallError, Clock, Cloud, Fence, Key, ResourceId, Shard, Target, Token};
+use levelset::model::{
+    Call, CallError, Clock, Cloud, Fence, Key, ResourceId, Shard, Target, Token,
+};
 use levelset::status::store::StoreFuture;
 use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
 use serde_json::Value;

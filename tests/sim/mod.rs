@@ -20,7 +20,7 @@ use mutant::Mutant;
 use run::run;
 
 /// How many seeds the test command plays.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 30;
 
 /// Within how many seeds every mutant has to be caught.
 const SEEDS_PER_MUTANT: u64 = 40;
@@ -48,7 +48,10 @@ fn play(seeds: impl Iterator<Item = u64>) -> BTreeMap<String, u64> {
     tally
 }
 
-#[expect(clippy::disallowed_methods, reason = "the seeds of a longer run are named on the command line")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the seeds of a longer run are named on the command line"
+)]
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
@@ -96,7 +99,10 @@ fn one() {
 #[ignore = "plays SIM_SEEDS seeds from SIM_FIRST on"]
 fn many() {
     let (first, count) = (number("SIM_FIRST", 0), number("SIM_SEEDS", 2000));
-    #[expect(clippy::disallowed_methods, reason = "how long it took is told to the person who waited")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long it took is told to the person who waited"
+    )]
     let started = Instant::now();
     let tally = play(first..first + count);
     println!("{tally:#?}");

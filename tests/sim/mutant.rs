@@ -111,7 +111,8 @@ impl Mutant {
                 Some(call.clone().with("DBInstanceIdentifier", format!("{name}-2")))
             }
             (Self::Deleter, Ok(_)) if call.operation == "ModifyDBInstance" => {
-                let delete = Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", name);
+                let delete =
+                    Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", name);
                 Some(delete.with("SkipFinalSnapshot", true))
             }
             _ => None,
@@ -176,7 +177,8 @@ fn as_absent(error: CallError) -> CallError {
 fn as_owned(target: &Target, mut answer: Value) -> Value {
     let kind = if target.kind.as_str() == "db_subnet_group" { "Network" } else { "Workspace" };
     for instance in instances(&mut answer) {
-        let owner = format!("levelset/{kind}/{}", instance["DBInstanceIdentifier"].as_str().unwrap());
+        let owner =
+            format!("levelset/{kind}/{}", instance["DBInstanceIdentifier"].as_str().unwrap());
         instance["TagList"] = json!([{"Key": OWNER_TAG, "Value": owner}]);
     }
     answer

@@ -115,9 +115,8 @@ fn mend(tree: &mut Tree) {
 
 /// Brings back every object that a past commit had, as it was last.
 fn restore(tree: &mut Tree, past: &[Tree]) {
-    let names = |tree: &Tree, key: &Key| {
-        tree.values().flat_map(File::docs).any(|doc| doc.key == *key)
-    };
+    let names =
+        |tree: &Tree, key: &Key| tree.values().flat_map(File::docs).any(|doc| doc.key == *key);
     for before in past.iter().rev() {
         for (path, file) in before {
             let lost: Vec<Doc> =

@@ -40,7 +40,8 @@ pub(super) fn run(seed: u64, mutant: Mutant, keeps_trace: bool) -> Outcome {
     let world = Arc::new(World::new(seed, profile, mutant, keeps_trace));
     world.note(|| format!("{:?}", world.profile));
     people::begin(&world, seed);
-    let mut run = Run { world: Arc::clone(&world), events: events.into_iter().peekable(), writes: 0 };
+    let mut run =
+        Run { world: Arc::clone(&world), events: events.into_iter().peekable(), writes: 0 };
     let violation = run.live_on(seed);
     let tally = std::mem::take(&mut world.checker.lock().unwrap().tally);
     Outcome { violation, trace: world.take_trace(), tally }

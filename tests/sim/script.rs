@@ -121,7 +121,8 @@ impl Profile {
         };
         let mut budgets = Budgets::default();
         if !swift && random.random() {
-            let budget = |burst, per_second, write_reserve| Budget { burst, per_second, write_reserve };
+            let budget =
+                |burst, per_second, write_reserve| Budget { burst, per_second, write_reserve };
             budgets.services.insert("rds".to_owned(), budget(30, 1.0, 8));
             budgets.services.insert("ec2".to_owned(), budget(10, 0.5, 2));
         }
@@ -145,7 +146,8 @@ fn trouble(
     at: Duration,
     events: &mut Vec<(Duration, Event)>,
 ) {
-    let seconds = |random: &mut StdRng, most: u64| Duration::from_secs(random.random_range(1..most));
+    let seconds =
+        |random: &mut StdRng, most: u64| Duration::from_secs(random.random_range(1..most));
     match random.random_range(0..100) {
         0..12 => events.push((at, Event::Edit)),
         12..16 => {
@@ -181,7 +183,9 @@ fn trouble(
         80..92 => events.push((at, Event::Crash(random.random_range(0..40)))),
         92..95 => events.push((at, Event::Jump(random.random_range(1..7200)))),
         _ => {
-            let grace = seconds(random, 90);
+            // A call that is begun may take a minute: many leases end soon after that.
+            let soon = random.random_range(0..=75);
+            let grace = Duration::from_secs(if random.random() { soon } else { 60 + soon / 5 });
             events.push((at, Event::Expire(grace)));
             events.push((at + grace + seconds(random, 600), Event::Regain));
         }
@@ -191,7 +195,8 @@ fn trouble(
 fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
     const RESOURCES: [&str; 3] =
         ["DescribeDBInstances", "DescribeDBSubnetGroups", "DescribeDBParameterGroups"];
-    const ANY: [&str; 6] = ["*", "Describe*", "Create*", "Modify*", "AddTags*", "DescribeDBInstances"];
+    const ANY: [&str; 6] =
+        ["*", "Describe*", "Create*", "Modify*", "AddTags*", "DescribeDBInstances"];
     const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];
     let (effect, operations): (Effect, &[&str]) = match random.random_range(0..9) {
         0 if profile.swift => (Effect::ServerError, &ANY),
@@ -210,5 +215,5 @@ fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
         }
     };
     let chance = *pick(random, &[0.1, 0.3, 0.6, 1.0]);
-    Rule::new(effect).by("agent").operation(*pick::<&str>(random, operations)).chance(chance)
+    Rule::new(effect).by("agent").operation(pick::<&str>(random, operations)).chance(chance)
 }

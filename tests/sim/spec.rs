@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 pub(super) const OWNER_TAG: &str = "levelset:owner";
 
-pub(super) const CLASSES: [&str; 4] = ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
+pub(super) const CLASSES: [&str; 4] =
+    ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
 const BACKUP_WINDOWS: [&str; 3] = ["21:00-21:45", "22:00-23:00", "20:10-20:50"];
 
 /// The maintenance window of every instance that declares one: the simulation jumps into it.

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use jiff::SignedDuration;
 use levelset::model::fence::Lost;
 use levelset::model::{AccountId, Clock, Fence, Region, Scope, Shard, Token};
@@ -11,7 +12,6 @@ use levelset::sandbox::faults::Rule;
 use levelset::sandbox::{Sandbox, Settings};
 use levelset::status::Store;
 use levelset::status::memory::InMemory;
-use futures_util::FutureExt;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::Notify;

@@ -1,9 +1,9 @@
 //! Holds every call of the agent against the laws.
 
+use futures_util::FutureExt;
 use levelset::model::{Call, KindName, ResourceId, Scope};
 use levelset::sandbox::log::Record as Logged;
 use levelset::status::Store;
-use futures_util::FutureExt;
 use serde_json::Value;
 
 use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
@@ -240,9 +240,10 @@ impl Writing<'_> {
                 (parameter == "ApplyImmediately" && spec.immediate)
                     || declared.get(parameter).is_some_and(|declared| declared == value)
             }),
-            "ModifyDBParameterGroup" => {
-                self.specs().iter().any(|spec| has_parameters(spec, &self.call.params["Parameters"]))
-            }
+            "ModifyDBParameterGroup" => self
+                .specs()
+                .iter()
+                .any(|spec| has_parameters(spec, &self.call.params["Parameters"])),
             "CreateDBSubnetGroup" | "ModifyDBSubnetGroup" => self.holds_all_subnets(),
             "CreateDBParameterGroup" => {
                 let tags = tags_of(&self.call.params["Tags"]);
@@ -265,14 +266,19 @@ impl Writing<'_> {
     fn some_version(&self, declares: impl Fn(&Workspace, &str, &Value) -> bool) -> bool {
         self.specs().iter().any(|spec| {
             let mut params = self.call.params.iter();
-            params.all(|(name, value)| name == "DBInstanceIdentifier" || declares(spec, name, value))
+            params
+                .all(|(name, value)| name == "DBInstanceIdentifier" || declares(spec, name, value))
         })
     }
 
     fn holds_all_subnets(&self) -> bool {
         let network = self.name().trim_start_matches("levelset-");
-        let mut ids: Vec<&str> =
-            self.call.params["SubnetIds"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut ids: Vec<&str> = self.call.params["SubnetIds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
         ids.sort_unstable();
         ids == subnets(self.world, &self.call.scope, network)
     }
@@ -326,7 +332,8 @@ fn has_parameters(spec: &Workspace, parameters: &Value) -> bool {
 fn subnets(world: &World, scope: &Scope, network: &str) -> Vec<String> {
     let ask = |operation| world.sandbox.door("auditor").ask(scope, &Call::new("ec2", operation));
     let vpcs = ask("DescribeVpcs").unwrap();
-    let is_it = |vpc: &&Value| tags_of(&vpc["Tags"]).get("Name").is_some_and(|name| name == network);
+    let is_it =
+        |vpc: &&Value| tags_of(&vpc["Tags"]).get("Name").is_some_and(|name| name == network);
     let vpc = vpcs["Vpcs"].as_array().unwrap().iter().find(is_it).unwrap()["VpcId"].clone();
     let all = ask("DescribeSubnets").unwrap();
     let of_it = all["Subnets"].as_array().unwrap().iter().filter(|subnet| subnet["VpcId"] == vpc);

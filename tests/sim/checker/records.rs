@@ -40,11 +40,9 @@ impl Checker {
         let object = self.objects.entry(record.key.clone()).or_default();
         object.ended = Some(world.clock.now());
         let counted = record.memory.failures;
-        hold(
-            Law::WaitingIsNotFailing,
-            counted <= object.recorded_failures || pass.failed,
-            || format!("{} counts {counted} failures and no call has failed", record.key),
-        )?;
+        hold(Law::WaitingIsNotFailing, counted <= object.recorded_failures || pass.failed, || {
+            format!("{} counts {counted} failures and no call has failed", record.key)
+        })?;
         honest(&record.status)?;
         let state = record.status.condition("Ready").map_or("", |ready| &ready.reason);
         self.count(format!("status {state}"));
@@ -146,11 +144,9 @@ fn holds_duration(text: &str) -> bool {
 
 fn removed(world: &World, key: &Key, pass: &Pass) -> Held {
     let since = pass.began.saturating_sub(READING);
-    hold(
-        Law::OnlyWhatIsGoneIsRemoved,
-        !world.repository().is_named_since(key, since),
-        || format!("{key} is told to be removed, and its manifest may be there"),
-    )
+    hold(Law::OnlyWhatIsGoneIsRemoved, !world.repository().is_named_since(key, since), || {
+        format!("{key} is told to be removed, and its manifest may be there")
+    })
 }
 
 fn few_are_removed(world: &World, key: &Key) -> Held {
