@@ -16,6 +16,7 @@ mod world;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use checker::Law;
 use mutant::Mutant;
 use run::run;
 
@@ -73,13 +74,19 @@ fn a_seed_replays_exactly() {
     }
 }
 
+/// Returns the first seed in which a mutant breaks the law that it is there to break.
+fn catch(mutant: Mutant, law: Law) -> Option<u64> {
+    (0..SEEDS_PER_MUTANT).find(|seed| {
+        let violation = run(*seed, mutant, false).violation;
+        violation.is_some_and(|violation| violation.law == law)
+    })
+}
+
 #[test]
 fn every_mutant_is_caught() {
     for (mutant, law) in Mutant::ALL {
-        let caught = (0..SEEDS_PER_MUTANT).find(|seed| {
-            let violation = run(*seed, mutant, false).violation;
-            violation.is_some_and(|violation| violation.law == law)
-        });
+        let caught = catch(mutant, law);
+        println!("| `{mutant:?}` | `{law:?}` | {} |", caught.map_or(0, |seed| seed + 1));
         assert!(caught.is_some(), "{mutant:?} breaks {law:?} and was not caught");
     }
 }
@@ -108,18 +115,4 @@ fn many() {
     println!("{tally:#?}");
     let each = started.elapsed().as_secs_f64() / f64::from(u32::try_from(count).unwrap());
     println!("{count} seeds, {:.1} ms each", each * 1000.0);
-}
-
-/// Tells how many seeds it takes to catch each mutant.
-#[test]
-#[ignore = "prints a table for the README"]
-fn mutants() {
-    for (mutant, law) in Mutant::ALL {
-        let laws = (0..SEEDS_PER_MUTANT).map(|seed| run(seed, mutant, false).violation);
-        let laws: Vec<_> = laws.map(|found| found.map(|violation| violation.law)).collect();
-        let first = laws.iter().position(|found| *found == Some(law));
-        let times = laws.iter().filter(|found| **found == Some(law)).count();
-        let other = laws.iter().flatten().filter(|found| **found != law).collect::<Vec<_>>();
-        println!("| {mutant:?} | {law:?} | {first:?} | {times}/{SEEDS_PER_MUTANT} | {other:?} |");
-    }
 }
