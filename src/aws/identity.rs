@@ -1,4 +1,4 @@
-//! Proves which account credentials belong to, before the first write.
+//! Proves which account credentials belong to, before anything else is sent.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,27 +9,26 @@ use tokio::sync::OnceCell;
 use crate::model::cloud::CallFuture;
 use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Scope, Target};
 
-/// Lets reads pass, and writes only to a scope whose credentials have been proven to belong to it.
+/// Lets calls pass only to a scope whose credentials have been proven to belong to it.
 ///
-/// The proof is one `GetCallerIdentity` per scope and process, before its first write. A mismatch is
-/// refused; a failure leaves the question open and is asked again with the next write. Neither is
-/// ever taken for a proof.
+/// The proof is one `GetCallerIdentity` per scope and process, before its first call: a read of
+/// another account would tell that all is well with the wrong databases. A mismatch is refused; a
+/// failure leaves the question open and is asked again with the next call. Neither is ever taken
+/// for a proof.
 pub struct Asserted<C> {
     inner: C,
     proofs: Mutex<BTreeMap<Scope, Arc<OnceCell<()>>>>,
 }
 
 impl<C: Cloud> Asserted<C> {
-    /// Guards the writes of `inner`.
+    /// Guards the calls of `inner`.
     pub fn new(inner: C) -> Self {
         Self { inner, proofs: Mutex::default() }
     }
 
     async fn send(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
-        if !call.is_read() {
-            let proof = self.proof(&target.scope);
-            proof.get_or_try_init(|| self.prove(target, call)).await?;
-        }
+        let proof = self.proof(&target.scope);
+        proof.get_or_try_init(|| self.prove(target, call)).await?;
         self.inner.call(target, call).await
     }
 
@@ -38,11 +37,11 @@ impl<C: Cloud> Asserted<C> {
         Arc::clone(proofs.entry(scope.clone()).or_default())
     }
 
-    /// Asks whose the credentials are. An error names the write that was held back.
-    async fn prove(&self, target: &Target, write: &Call) -> Result<(), CallError> {
+    /// Asks whose the credentials are. An error names the call that was held back.
+    async fn prove(&self, target: &Target, held: &Call) -> Result<(), CallError> {
         let held_back = |class, code: &str, message| CallError {
             class,
-            operation: write.operation.to_string(),
+            operation: held.operation.to_string(),
             code: code.to_owned(),
             message,
         };
@@ -72,7 +71,7 @@ impl<C: Cloud> Asserted<C> {
     }
 }
 
-/// Says what the failure of the question means for the write, which certainly did not leave.
+/// Says what the failure of the question means for the call, which certainly did not leave.
 fn unproven(class: ErrorClass) -> ErrorClass {
     match class {
         ErrorClass::Throttled | ErrorClass::Denied => class,
@@ -109,10 +108,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reads_pass_without_a_question() {
+    async fn another_account_is_not_even_read() {
         let (cloud, sent) = Answering::with(belongs_to("999999999999"));
-        Asserted::new(cloud).call(&target(MINE), &read()).await.unwrap();
-        assert_eq!(names(&sent), ["rds:DescribeDBInstances"]);
+        let error = Asserted::new(cloud).call(&target(MINE), &read()).await.unwrap_err();
+        assert_eq!(&*error.code, "AccountMismatch");
+        assert_eq!(names(&sent), ["sts:GetCallerIdentity"]);
     }
 
     #[tokio::test]

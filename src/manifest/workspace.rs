@@ -55,6 +55,7 @@ impl WorkspaceSpec {
     pub(super) fn check(&self) -> Vec<Finding> {
         let mut found = policy::check_environment(&self.environment);
         found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
+        found.extend(policy::check_deletion(self.reconcile_policy.deletion));
         found.extend(self.resources.check());
         found
     }

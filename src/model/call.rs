@@ -127,7 +127,7 @@ impl ErrorClass {
 
 /// Reports a call that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-#[error("{operation} was refused: {code}: {message}")]
+#[error("{operation} failed: {code}: {message}")]
 pub struct CallError {
     /// What it means.
     pub class: ErrorClass,

@@ -101,6 +101,11 @@ pub struct Refusal {
     pub help: String,
 }
 
+impl Notice {
+    /// The code of the notice that a resource was deleted outside Git.
+    pub const VANISHED: &'static str = "Vanished";
+}
+
 /// Tells a reader something that needs no action of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Notice {

@@ -22,10 +22,11 @@ pub use memory::remember;
 
 use crate::model::desired::{Field, Unresolved};
 use crate::model::plan::{Action, Plan, Step, Verdict};
+use crate::model::policy::DriftPolicy;
 use crate::model::status::{Memory, ResourceMemory};
 use crate::model::{
-    Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Observed, Origin, Policy,
-    Readiness, Resource, ResourceId, Revision, Timing,
+    Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Notice, Observed, Origin,
+    Policy, Readiness, Resource, ResourceId, Revision, Timing,
 };
 
 /// How long a create that was sent may stay unseen before it is sent again.
@@ -155,6 +156,11 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
     }
     step.action = Action::Create;
     step.deltas = creation(subject.kind, bound);
+    let is_gone = remembered(request, subject).is_some_and(|known| !known.converged.is_empty());
+    if is_gone && let Some(verdict) = vanished(request, &mut step) {
+        step.verdict = verdict;
+        return step;
+    }
     if let Some(sent) = request.intents.get(&step.resource)
         && request.now.duration_since(*sent) < CREATE_GRACE
     {
@@ -167,6 +173,21 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
         step.verdict = Verdict::Reported;
     }
     step
+}
+
+/// A resource that was as declared and is gone was deleted outside Git: that is drift, said loudly,
+/// because what is made anew is empty.
+fn vanished(request: &Request<'_>, step: &mut Step) -> Option<Verdict> {
+    step.notices.push(Notice {
+        field: String::new(),
+        code: Notice::VANISHED.to_owned(),
+        message: format!("{} was deleted outside Git; what is made anew is empty", step.resource),
+    });
+    if request.policy.drift == DriftPolicy::Report {
+        return Some(Verdict::Reported);
+    }
+    let until = request.snoozed_until.filter(|until| *until > request.now)?;
+    Some(Verdict::Deferred { until, why: "an annotation snoozes the revert".to_owned() })
 }
 
 /// Lists every value that a creation sets.

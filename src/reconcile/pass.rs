@@ -20,9 +20,9 @@ use crate::model::plan::Verdict;
 use crate::model::status::Memory;
 use crate::model::{Generation, Key, ObjectStatus, Plan, Resource, ResourceId};
 use crate::plan::{Request, plan, remember};
-use crate::status::build::{Found, build};
+use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
-use crate::status::{Record, StoreError, events};
+use crate::status::{Event, Record, StoreError, events};
 
 /// Reports a pass to whoever drives it.
 #[must_use]
@@ -143,9 +143,7 @@ async fn record_pass(
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
     let status = build(&history.status, &found);
     let events = events(&history.key, found.now, &history.status, &status);
-    for event in &events {
-        tracing::info!(reason = event.reason, "{}", event.message);
-    }
+    events.iter().for_each(log);
     let result = result(&found.attempts, &status);
     let record = Record {
         key: history.key,
@@ -171,7 +169,9 @@ struct History {
 impl History {
     /// Reads a record; a new generation starts with a clean slate of failures.
     fn of(key: &Key, generation: Generation, digest: &str, record: Option<Record>) -> Self {
-        let before = record.as_ref().map(|record| record.status.clone());
+        // A record that was only declared has no status that anybody was told.
+        let told = record.as_ref().filter(|record| record.status.last_reconciled_time.is_some());
+        let before = told.map(|record| record.status.clone());
         let mut memory = record.as_ref().map(|record| record.memory.clone()).unwrap_or_default();
         if record.is_some_and(|record| record.status.observed_generation != generation) {
             memory.failures = 0;
@@ -222,6 +222,17 @@ async fn open_intents(
     Ok(open)
 }
 
+/// Writes an event to the log; trouble is a warning.
+fn log(event: &Event) {
+    match event.reason.as_str() {
+        "Declared" | "Created" | "Updated" | "Reverted" | "Converged" | "Blocked" | "Deferred"
+        | "Valid" | "Resumed" | "DriftGone" => {
+            tracing::info!(reason = event.reason, "{}", event.message);
+        }
+        _ => tracing::warn!(reason = event.reason, "{}", event.message),
+    }
+}
+
 /// Sums a pass up for the metrics; the worst of its resources counts.
 fn result(attempts: &[Attempt], status: &ObjectStatus) -> PassResult {
     let any = |test: fn(&Attempt) -> bool| attempts.iter().any(test);
@@ -231,6 +242,8 @@ fn result(attempts: &[Attempt], status: &ObjectStatus) -> PassResult {
         PassResult::Changed
     } else if any(|attempt| attempt.step.verdict == Verdict::Refused) {
         PassResult::Refused
+    } else if status.resources.iter().any(|row| row.state == state::UNKNOWN) {
+        PassResult::Unknown
     } else if status.is_ready() {
         PassResult::Converged
     } else {

@@ -382,3 +382,22 @@ async fn a_network_of_another_environment_is_not_the_networks_of_this_one() {
     scene.converge().await;
     assert_eq!(scene.writes(), ["CreateDBSubnetGroup", "CreateDBInstance"]);
 }
+
+#[tokio::test]
+async fn a_database_that_was_deleted_outside_git_is_made_anew_and_told_loudly() {
+    let scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    scene.console(modify().with("DeletionProtection", false).with("ApplyImmediately", true));
+    let delete = Call::new("rds", "DeleteDBInstance")
+        .with("DBInstanceIdentifier", "team-payments-prod")
+        .with("SkipFinalSnapshot", true);
+    scene.console(delete);
+    scene.wait(SignedDuration::from_mins(30));
+    let status = scene.pass().await.status.unwrap();
+    assert_eq!(status.drift[0].field, "existence");
+    assert_eq!(status.condition(Condition::DRIFTED).unwrap().reason, "Drifted");
+    scene.converge().await;
+    let history = scene.engine.store.history(&key(), 100).await.unwrap();
+    let told = |text: &str| history.iter().any(|event| event.message.contains(text));
+    assert!(told("existence is \"deleted\""), "{history:#?}");
+}

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::engine::Engine;
 use super::work_queue::WorkQueue;
 use crate::desired::{Cache, Change, Changes, Known};
+use crate::model::Key;
 use crate::model::tree::{ChangeSet, SourceHealth};
-use crate::model::{Generation, Key};
 use crate::queue::Lane;
 use crate::status::metrics::Metrics;
 use crate::status::{Declared, Record, StoreError};
@@ -51,7 +51,7 @@ impl Triggers {
         cache.restore(records.iter().map(known));
         let mut remembered = BTreeMap::new();
         for record in records {
-            if record.status.observed_generation != Generation::default() {
+            if record.status.last_reconciled_time.is_some() {
                 metrics.object(None, Some(&record.status));
             }
             if let Some(not_before) = record.memory.not_before {

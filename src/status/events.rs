@@ -11,6 +11,9 @@ use super::store::Event;
 use crate::model::status::{DriftStatus, Truth};
 use crate::model::{Condition, Delta, Key, ObjectStatus, Origin, ResourceStatus};
 
+/// The reason of an object whose environment is not configured.
+const UNPLACED: &str = "EnvironmentUnknown";
+
 /// Values longer than this are cut in a line of history.
 const LONGEST_VALUE: usize = 80;
 
@@ -22,6 +25,7 @@ pub fn events(key: &Key, at: Timestamp, previous: &ObjectStatus, new: &ObjectSta
     lines.extend(new.resources.iter().filter_map(|row| resource(previous, row)));
     lines.extend(previous.drift.iter().filter_map(|row| drift_ended(row, new)));
     lines.extend(turned(previous, new));
+    lines.extend(unplaced(previous, new));
     let event = |(reason, message): Line| Event {
         key: key.clone(),
         at,
@@ -95,6 +99,7 @@ fn reason(row: &ResourceStatus) -> Option<&'static str> {
             state::REFUSED,
             state::BLOCKED,
             state::FAILED,
+            state::UNKNOWN,
             state::RETAINED,
         ]
         .into_iter()
@@ -115,9 +120,18 @@ fn turned(previous: &ObjectStatus, new: &ObjectStatus) -> Vec<Line> {
         (Condition::VALID, Some("Valid"), Some("Invalid")),
         (Condition::FAILED, Some("RetriesExhausted"), None),
         (Condition::STALLED, Some("Stalled"), None),
+        (Condition::CONTESTED, Some("Contested"), None),
         (Condition::SUSPENDED, Some("Suspended"), Some("Resumed")),
     ];
     turns.into_iter().filter_map(|(kind, on, off)| turn(previous, new, kind, on, off)).collect()
+}
+
+/// An object that has no place in AWS has no resources that could tell.
+fn unplaced(previous: &ObjectStatus, new: &ObjectStatus) -> Option<Line> {
+    let ready = new.condition(Condition::READY)?;
+    let is_news = ready.reason == UNPLACED
+        && previous.condition(Condition::READY).is_none_or(|before| before.reason != UNPLACED);
+    is_news.then(|| (UNPLACED, ready.message.clone()))
 }
 
 fn turn(

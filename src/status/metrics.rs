@@ -35,14 +35,16 @@ pub enum PassResult {
     Waiting,
     /// Something is never done by itself.
     Refused,
+    /// Something could not be read; also counted in `reconcile_errors_total`.
+    Unknown,
     /// An attempt failed; also counted in `reconcile_errors_total`.
     Failed,
 }
 
 impl PassResult {
     /// Every result, so that each is exposed from the first scrape.
-    pub const ALL: [Self; 5] =
-        [Self::Converged, Self::Changed, Self::Waiting, Self::Refused, Self::Failed];
+    pub const ALL: [Self; 6] =
+        [Self::Converged, Self::Changed, Self::Waiting, Self::Refused, Self::Unknown, Self::Failed];
 
     /// Returns the value of the label.
     pub const fn as_str(self) -> &'static str {
@@ -51,6 +53,7 @@ impl PassResult {
             Self::Changed => "changed",
             Self::Waiting => "waiting",
             Self::Refused => "refused",
+            Self::Unknown => "unknown",
             Self::Failed => "failed",
         }
     }
@@ -111,7 +114,7 @@ impl Metrics {
     pub fn reconciled(&self, result: PassResult, took: Duration) {
         self.families.passes.get_or_create(&Outcome::of(result)).inc();
         self.families.pass_time.observe(took.as_secs_f64());
-        if result == PassResult::Failed {
+        if matches!(result, PassResult::Failed | PassResult::Unknown) {
             self.families.errors.inc();
         }
     }

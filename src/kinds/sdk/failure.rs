@@ -82,7 +82,9 @@ where
         match &error {
             SdkError::ConstructionFailure(_) => Self::Unsent { reason },
             SdkError::TimeoutError(_) => Self::Lost { code: "Timeout", reason },
-            SdkError::DispatchFailure(_) if never_connected(&error) => Self::Unsent { reason },
+            SdkError::DispatchFailure(_) if never_connected(&error) => {
+                Self::Unsent { reason: format!("no connection to the endpoint: {}", root(&error)) }
+            }
             SdkError::DispatchFailure(dispatch) if dispatch.is_timeout() => {
                 Self::Lost { code: "Timeout", reason }
             }
@@ -112,6 +114,11 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     parts.dedup();
     // Some errors of the SDK are several lines long.
     parts.join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns what is behind everything.
+fn root(error: &(dyn Error + 'static)) -> String {
+    sources(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Walks an error and everything behind it.

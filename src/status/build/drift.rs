@@ -2,7 +2,10 @@
 
 use super::{Found, row, state};
 use crate::model::status::DriftStatus;
-use crate::model::{Attempt, Delta, ObjectStatus, Origin, ResourceStatus, Step, Verdict};
+use crate::model::{Attempt, Delta, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict};
+
+/// Stands in the place of a field when the resource itself was deleted outside Git.
+const EXISTENCE: &str = "existence";
 
 pub(super) fn rows(
     previous: &ObjectStatus,
@@ -26,24 +29,34 @@ fn of_attempt<'a>(
     attempt: &'a Attempt,
 ) -> impl Iterator<Item = DriftStatus> + 'a {
     let step = &attempt.step;
+    let first_seen = move |field: &str| {
+        let earlier = |row: &&DriftStatus| row.resource == step.resource && row.field == field;
+        previous.drift.iter().find(earlier).map_or(found.now, |row| row.first_seen)
+    };
     let drifted = step.deltas.iter().filter(|delta| delta.origin == Origin::Drift);
-    drifted.map(move |delta| DriftStatus {
+    let fields = drifted.map(move |delta| DriftStatus {
         resource: step.resource.clone(),
         field: delta.field.clone(),
         actual: delta.from.clone(),
         declared: delta.to.clone(),
-        first_seen: earlier(previous, step, delta).map_or(found.now, |row| row.first_seen),
-        disposition: disposition(step, delta).to_owned(),
-    })
+        first_seen: first_seen(&delta.field),
+        disposition: disposition(step, is_left_out(step, delta)).to_owned(),
+    });
+    let vanished = step.notices.iter().filter(|notice| notice.code == Notice::VANISHED);
+    let whole = vanished.map(move |_| DriftStatus {
+        resource: step.resource.clone(),
+        field: EXISTENCE.to_owned(),
+        actual: "deleted".into(),
+        declared: "present".into(),
+        first_seen: first_seen(EXISTENCE),
+        disposition: disposition(step, false).to_owned(),
+    });
+    fields.chain(whole)
 }
 
-fn earlier<'a>(previous: &'a ObjectStatus, step: &Step, delta: &Delta) -> Option<&'a DriftStatus> {
-    previous.drift.iter().find(|row| row.resource == step.resource && row.field == delta.field)
-}
-
-fn disposition(step: &Step, delta: &Delta) -> &'static str {
+fn disposition(step: &Step, is_left_out: bool) -> &'static str {
     match &step.verdict {
-        Verdict::Go if is_left_out(step, delta) => "Reported",
+        Verdict::Go if is_left_out => "Reported",
         Verdict::Go => "Reverting",
         Verdict::Reported => "Reported",
         Verdict::Deferred { .. } => "Deferred",

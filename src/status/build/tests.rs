@@ -160,7 +160,7 @@ fn the_worst_resource_speaks_for_the_object() {
     let status = build(&ObjectStatus::default(), &found(1, attempts));
     let ready = status.condition(Condition::READY).unwrap();
     assert_eq!(ready.reason, "Failed");
-    assert!(ready.message.starts_with("db_instance/b: ModifyDBInstance was refused"));
+    assert!(ready.message.starts_with("db_instance/b: ModifyDBInstance failed"));
     assert!(ready.message.ends_with("; 1 more not as declared"), "{}", ready.message);
 }
 
