@@ -50,6 +50,8 @@ pub(super) fn engine(
         clock: ports.clock,
         pace: Pace::default(),
         stopping,
+        creating: tokio::sync::Mutex::default(),
+        is_amnesic: false.into(),
         jitter: Jitter::seeded(rand::random()),
     }
 }

@@ -22,6 +22,7 @@ pub mod output;
 mod plan;
 mod progress;
 mod repository;
+mod retry;
 mod run;
 mod schema;
 mod settings;
@@ -92,6 +93,7 @@ enum Verb {
     Sync(sync::Arguments),
     Status(status::Arguments),
     History(history::Arguments),
+    Retry(retry::Arguments),
     Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
     Schema,
@@ -147,6 +149,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Status(arguments) => status::run(&arguments, settings, output),
         Verb::Demo(arguments) => demo::run(&arguments, output),
         Verb::History(arguments) => history::run(&arguments, settings, output),
+        Verb::Retry(arguments) => retry::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),
         Verb::Completions(arguments) => completions::run(&arguments, output),

@@ -166,6 +166,11 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Tells whether a resource carries our ownership tag.
+    pub fn is_owned(&self, actual: &Observed) -> bool {
+        actual.tags.as_ref().and_then(|tags| tags.get(OWNER_TAG)) == Some(&self.owner)
+    }
+
     /// Returns a declared value, or the one that creation would send.
     pub fn value(&self, field: &str) -> Option<&Value> {
         self.fields.get(field).or_else(|| self.initial.get(field))

@@ -33,7 +33,7 @@ use crate::model::{
 ///
 /// Sending it again is safe, because names are given and AWS refuses a second one; waiting keeps a
 /// slow answer from looking like a failure.
-const CREATE_GRACE: SignedDuration = SignedDuration::from_mins(2);
+pub const CREATE_GRACE: SignedDuration = SignedDuration::from_mins(2);
 
 /// The code of a wait for another resource.
 const DEPENDENCY: &str = "Dependency";

@@ -11,7 +11,8 @@ use super::{DEPENDENCY, Present, Request, Subject, is_only_read, remembered, wai
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DisruptionPolicy;
 use crate::model::{
-    Apply, Delta, Kind, Observed, Origin, Readiness, Refusal, Timing, Wait, Window,
+    Apply, Bound, Delta, Disruption, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing,
+    Wait, Window,
 };
 
 /// How long an accepted change may stay unseen: a describe answer lags behind a modify.
@@ -50,6 +51,7 @@ pub(super) fn step(
     }));
     step.refusals.clone_from(&present.diff.refusals);
     step.deltas = judged(request, subject, present);
+    hold_companions(subject.kind, present, &mut step);
     step.disruption = step.deltas.iter().map(|delta| delta.disruption).max().unwrap_or_default();
     decide(request, subject, present, step)
 }
@@ -90,6 +92,24 @@ fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Ve
     present.diff.deltas.iter().map(judge).collect()
 }
 
+/// What changes together with a value that is not known yet waits for it: a major upgrade for the
+/// parameter group of its family.
+fn hold_companions(kind: &dyn Kind, present: &Present, step: &mut Step) {
+    for (field, why) in &present.unresolved {
+        let rule = kind.rules().iter().find(|rule| rule.field == *field);
+        let Some(companion) = rule.and_then(|rule| rule.with) else { continue };
+        let before = step.deltas.len();
+        step.deltas.retain(|delta| delta.field != companion);
+        if step.deltas.len() < before {
+            step.waits.push(Wait {
+                field: companion.to_owned(),
+                code: DEPENDENCY.to_owned(),
+                reason: format!("it changes together with {field}: {why}"),
+            });
+        }
+    }
+}
+
 fn decide(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut step: Step) -> Step {
     match ownership(&present.bound, present.actual.tags.as_ref()) {
         Ownership::Foreign(refusal) => {
@@ -117,6 +137,11 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
         step.verdict = rest(request, subject.kind, present, &step);
         return step;
     }
+    if is_shared(request, &present.bound) {
+        step.notices.extend(step.deltas.drain(..).map(left_to_owner));
+        step.disruption = Disruption::None;
+        return step;
+    }
     step.action = Action::Update;
     let (due, held) = holds::part(request, subject, present, &step.deltas);
     if due.is_empty() {
@@ -134,6 +159,20 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
     step.effective = effective(request, subject.kind, &present.actual, &due);
     hold_back(request, &mut step);
     step
+}
+
+/// Tells whether the resource is another object's: this one may make it, and never changes it, since
+/// it knows only its own wishes and not the owner's.
+fn is_shared(request: &Request<'_>, bound: &Bound) -> bool {
+    !bound.owner.ends_with(&format!("/{}", request.key))
+}
+
+fn left_to_owner(delta: Delta) -> Notice {
+    Notice {
+        message: format!("{} differs and is left to the object that owns it", delta.field),
+        field: delta.field,
+        code: "LeftToOwner".to_owned(),
+    }
 }
 
 /// The verdict on a resource with nothing to mend: settled, waiting, queued or refused.

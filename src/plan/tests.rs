@@ -227,6 +227,20 @@ fn a_difference_after_convergence_is_drift_and_one_after_a_commit_is_not() {
 }
 
 #[test]
+fn what_another_object_owns_is_made_and_never_changed() {
+    let owner = "levelset/Network/shared".to_owned();
+    let tags = BTreeMap::from([(OWNER_TAG.to_owned(), owner.clone())]);
+    let mut scene = Scene::tagged(red_for_blue(), Some(tags));
+    if let State::Present(present) = &mut scene.state {
+        present.bound.owner = owner;
+    }
+    let step = scene.step();
+    assert!(!step.is_work() && step.deltas.is_empty());
+    assert_eq!(step.notices[0].code, "LeftToOwner");
+    assert!(Scene::with(State::Absent(bound())).step().is_work());
+}
+
+#[test]
 fn what_exists_is_mended_in_what_is_known_while_a_reference_waits() {
     let mut scene = Scene::present(red_for_blue());
     let elsewhere = Unresolved::Unseen(bound().id);

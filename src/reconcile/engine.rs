@@ -1,6 +1,7 @@
 //! What a pass works with: the ports and the settings, put together once by the command line.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,10 @@ pub struct Engine {
     pub pace: Pace,
     /// Set when the agent stops: no further call is begun.
     pub stopping: CancellationToken,
+    /// Held while a create is checked against the intents of others.
+    pub creating: tokio::sync::Mutex<()>,
+    /// Set while passes cannot be recorded: nothing is changed that nobody would remember.
+    pub is_amnesic: AtomicBool,
     /// The source of jitter.
     pub jitter: Jitter,
 }

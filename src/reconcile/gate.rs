@@ -1,11 +1,13 @@
 //! What stands before a mutating call of a pass: the right to write, and the recorded intent.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::engine::Engine;
 use crate::apply::{Gate, GateFuture};
 use crate::model::plan::Action;
 use crate::model::{Call, CallError, ErrorClass, Key, Step};
+use crate::plan::CREATE_GRACE;
 use crate::status::{Intent, StoreError};
 
 /// The longest that one call may take; the right to write has to last that long.
@@ -26,10 +28,16 @@ impl<'a> PassGate<'a> {
         if self.engine.stopping.is_cancelled() {
             return Err("the agent is stopping".to_owned());
         }
+        if self.engine.is_amnesic.load(Ordering::Relaxed) {
+            return Err("the last pass could not be recorded".to_owned());
+        }
         let token = self.engine.fence.check(CALL_LIMIT).map_err(|lost| lost.to_string())?;
         if step.action != Action::Create {
             return Ok(());
         }
+        // One at a time: two objects that share a resource may find it absent together.
+        let _turn = self.engine.creating.lock().await;
+        self.refuse_second_creator(step).await?;
         let intent = Intent {
             key: self.key.clone(),
             resource: step.resource.clone(),
@@ -38,6 +46,21 @@ impl<'a> PassGate<'a> {
         };
         let recorded = self.engine.store.intend(&intent, token).await;
         recorded.map_err(|error| format!("the intent could not be recorded: {error}"))
+    }
+
+    /// A resource that several objects share is made by one of them.
+    async fn refuse_second_creator(&self, step: &Step) -> Result<(), String> {
+        let earlier = self.engine.store.intent(&step.resource).await;
+        let earlier = earlier.map_err(|error| format!("the intents could not be read: {error}"))?;
+        let now = self.engine.clock.now();
+        match earlier {
+            Some(intent)
+                if intent.key != *self.key && now.duration_since(intent.at) < CREATE_GRACE =>
+            {
+                Err(format!("{} is making {}", intent.key, step.resource))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Any call but one that certainly did nothing makes what was read stale. The intent of a

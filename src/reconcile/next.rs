@@ -88,22 +88,28 @@ pub fn next(
     random: u64,
 ) -> Next {
     let standing = attempts.iter().map(standing).max().unwrap_or(Standing::Settled);
-    let failures = if standing == Standing::Failed { memory.failures.saturating_add(1) } else { 0 };
+    let failures = match standing {
+        Standing::Failed => memory.failures.saturating_add(1),
+        // Waiting says nothing about whether the next attempt will fail again.
+        Standing::Waiting => memory.failures,
+        Standing::Worked | Standing::Settled => 0,
+    };
     let waits = if standing == Standing::Waiting { memory.waits.saturating_add(1) } else { 0 };
     let resync = SignedDuration::from_secs(i64::from(policy.resync_interval_seconds));
     let (lane, delay) = match standing {
         Standing::Settled => (Lane::Resync, until_resync(attempts, resync, now, random)),
         Standing::Waiting => (Lane::Resync, waiting(pace, waits, resync)),
         Standing::Worked => (Lane::Change, pace.interval),
+        // Past the ceiling the object is only looked at.
+        Standing::Failed if failures >= policy.max_retries => (Lane::Resync, resync),
         Standing::Failed => (Lane::Change, after_failure(policy, pace, failures, random)),
     };
-    let next = Next {
+    Next {
         due: Some((lane, later(now, delay.max(pace.interval)))),
         not_before: later(now, pace.interval),
         failures,
         waits,
-    };
-    if next.is_terminal(policy) { Next { due: None, ..next } } else { next }
+    }
 }
 
 fn standing(attempt: &Attempt) -> Standing {

@@ -18,7 +18,7 @@ use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{Generation, Key, ObjectStatus, Plan, Resource, ResourceId};
+use crate::model::{Generation, Key, ObjectKind, ObjectStatus, Plan, Resource, ResourceId, Step};
 use crate::plan::{Request, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
@@ -58,9 +58,9 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
         ..Found::new(engine.clock.now(), entry.generation)
     };
     let is_exhausted = history.memory.failures >= entry.object.policy().max_retries;
-    if found.removed || is_exhausted {
+    let found = Found { failed: is_exhausted, ..found };
+    if found.removed {
         let memory = history.memory.clone();
-        let found = Found { failed: is_exhausted, ..found };
         return record_pass(engine, history, found, memory, None).await;
     }
     match engine.place(&entry.object) {
@@ -87,7 +87,10 @@ fn resources(
     let is_here = |network: &Object| {
         engine.place(network).is_ok_and(|its_place| its_place.scope == place.scope)
     };
-    let is_network = |name: &str| snapshot.network(name).is_some_and(is_here);
+    // A network that left while no agent ran is known by name alone; its group stays its own.
+    let is_leaving =
+        |name: &str| snapshot.orphans.contains_key(&Key::new(ObjectKind::Network, name));
+    let is_network = |name: &str| snapshot.network(name).map_or_else(|| is_leaving(name), is_here);
     expand(object, place, &is_network)
 }
 
@@ -104,7 +107,7 @@ async fn act(
         key: &history.key,
         revision: found.revision.as_ref(),
         policy,
-        suspended: found.suspended,
+        suspended: found.suspended || found.failed,
         snoozed_until: entry.object.snoozed_until(),
         memory: &history.memory,
         intents: open_intents(engine, &history.key, sightings).await?,
@@ -114,7 +117,11 @@ async fn act(
     let plan = plan(&request);
     let attempts = apply(&plan, &*engine.cloud, &PassGate::new(engine, &history.key)).await;
     let now = engine.clock.now();
-    let next = next(&attempts, policy, &history.memory, engine.pace, now, engine.jitter.next());
+    let random = engine.jitter.next();
+    let mut next = next(&attempts, policy, &history.memory, engine.pace, now, random);
+    if found.failed && !plan.steps.iter().all(Step::is_settled) {
+        next.failures = history.memory.failures;
+    }
     let memory = Memory {
         failures: next.failures,
         waits: next.waits,
@@ -176,6 +183,7 @@ impl History {
         if record.is_some_and(|record| record.status.observed_generation != generation) {
             memory.failures = 0;
             memory.waits = 0;
+            memory.resources.values_mut().for_each(|known| known.accepted = None);
         }
         let status = before.clone().unwrap_or_default();
         Self { key: key.clone(), digest: digest.to_owned(), before, status, memory }

@@ -2,7 +2,7 @@
 //!
 //! The read half of a pass; a plan that is only shown ends here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -57,28 +57,47 @@ pub async fn look(observer: &Observer, resources: Vec<Resource>, policy: &Policy
         }
         seen.visit(observer, &resource.id).await;
         let state = state(observer, kind, &resource, &seen, policy).await;
+        if !is_fit(&state) {
+            seen.unfit.insert(resource.id.clone());
+        }
         sightings.push(Sighting { kind, resource, state });
     }
     sightings
 }
 
+/// Tells whether others may use a resource: what exists under its name is known to be it, and is
+/// as declared or ours to mend.
+fn is_fit(state: &State) -> bool {
+    let State::Present(present) = state else { return false };
+    present.unresolved.is_empty()
+        && present.diff.refusals.is_empty()
+        && (present.diff.deltas.is_empty() || present.bound.is_owned(&present.actual))
+}
+
 /// Holds what has been observed in this pass.
 #[derive(Default)]
-struct Seen(BTreeMap<ResourceId, Observation>);
+struct Seen {
+    observations: BTreeMap<ResourceId, Observation>,
+    /// Resources that exist and are not what the object means: somebody else's, or elsewhere.
+    unfit: BTreeSet<ResourceId>,
+}
 
 impl Seen {
     async fn visit(&mut self, observer: &Observer, id: &ResourceId) {
         let Some(kind) = kinds::find(&id.kind) else { return };
-        if !self.0.contains_key(id) {
-            self.0.insert(id.clone(), observer.observe(kind, id).await);
+        if !self.observations.contains_key(id) {
+            self.observations.insert(id.clone(), observer.observe(kind, id).await);
         }
     }
 
     /// Returns a resource whose outputs may be relied on: it exists and is settled.
     fn settled(&self, id: &ResourceId) -> Option<&Observed> {
-        let Some(Observation::Present(observed)) = self.0.get(id) else { return None };
+        let Some(Observation::Present(observed)) = self.observations.get(id) else {
+            return None;
+        };
         let readiness = kinds::find(&id.kind)?.readiness(observed);
-        matches!(readiness, Readiness::Ready | Readiness::Limited { .. }).then_some(&**observed)
+        let is_settled = matches!(readiness, Readiness::Ready | Readiness::Limited { .. });
+        (is_settled && !self.unfit.contains(id)).then_some(&**observed)
     }
 }
 
@@ -90,7 +109,7 @@ async fn state(
     policy: &Policy,
 ) -> State {
     let (bound, unresolved) = bind(resource, |id| seen.settled(id));
-    match seen.0.get(&resource.id) {
+    match seen.observations.get(&resource.id) {
         Some(Observation::Present(actual)) => {
             let ignore = ignored(policy, resource);
             match compare(observer, kind, bound, actual.clone(), &ignore).await {
@@ -133,6 +152,10 @@ async fn compare(
 
 /// The ignored fields of a resource's own section, without the section's name.
 fn ignored(policy: &Policy, resource: &Resource) -> Vec<String> {
-    let prefix = format!("{}.", resource.section);
+    let section = &*resource.section;
+    if policy.ignore.iter().any(|path| path == section) {
+        return resource.fields.keys().map(ToString::to_string).collect();
+    }
+    let prefix = format!("{section}.");
     policy.ignore.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect()
 }

@@ -99,6 +99,8 @@ impl Scene {
             clock: clock.clone(),
             pace: Pace::default(),
             stopping: CancellationToken::new(),
+            creating: tokio::sync::Mutex::default(),
+            is_amnesic: false.into(),
             jitter: Jitter::seeded(1),
         };
         let mut scene = Self { clock, sandbox, cache, engine, commits: 0 };
@@ -288,7 +290,7 @@ async fn throttled_reads_are_waited_for_and_count_as_no_failure() {
 async fn a_denied_create_is_tried_up_to_the_ceiling_and_no_further() {
     let manifest =
         MANIFEST.replace("maxBackoffSeconds: 900", "maxBackoffSeconds: 900\n    maxRetries: 3");
-    let mut scene = Scene::new(&manifest).await;
+    let scene = Scene::new(&manifest).await;
     scene.sandbox.inject(Rule::new(Effect::Deny).operation("CreateDBInstance"));
     for _ in 0..20 {
         if scene.pass().await.next.due.is_none() {
@@ -303,6 +305,27 @@ async fn a_denied_create_is_tried_up_to_the_ceiling_and_no_further() {
         calls.iter().filter(|call| call.operation == "CreateDBInstance").count()
     };
     assert_eq!(denied(&scene), 3);
+    scene.sandbox.clear_faults();
+    let _ = scene.pass().await;
+    assert_eq!(denied(&scene), 3, "it is looked at and nothing is tried");
+    assert!(scene.engine.store.retry(&key()).await.unwrap());
+    scene.converge().await;
+}
+
+#[tokio::test]
+async fn a_new_generation_lifts_the_ceiling_of_failures() {
+    let manifest =
+        MANIFEST.replace("maxBackoffSeconds: 900", "maxBackoffSeconds: 900\n    maxRetries: 1");
+    let mut scene = Scene::new(&manifest).await;
+    scene.sandbox.inject(Rule::new(Effect::Deny).operation("CreateDBInstance"));
+    for _ in 0..5 {
+        let _ = scene.pass().await;
+        scene.wait(SignedDuration::from_mins(20));
+    }
+    assert_eq!(
+        scene.status().await.condition(Condition::FAILED).unwrap().reason,
+        "RetriesExhausted"
+    );
     scene.sandbox.clear_faults();
     scene.commit(Some(&manifest.replace("\"15\"", "\"16\"")));
     scene.converge().await;
@@ -400,4 +423,24 @@ async fn a_database_that_was_deleted_outside_git_is_made_anew_and_told_loudly() 
     let history = scene.engine.store.history(&key(), 100).await.unwrap();
     let told = |text: &str| history.iter().any(|event| event.message.contains(text));
     assert!(told("existence is \"deleted\""), "{history:#?}");
+}
+
+#[tokio::test]
+async fn two_vpcs_whose_names_fold_to_one_group_are_not_mixed_up() {
+    let scene = Scene::new(MANIFEST).await;
+    scene.converge().await;
+    let other = MANIFEST
+        .replace("team-payments-prod", "team-other")
+        .replace("vpcRef: shared-prod-vpc", "vpcRef: Shared-Prod-VPC");
+    scene.sandbox.seed_vpc(&scope(), "Shared-Prod-VPC", "10.9.0.0/16", &["a", "b"]);
+    let mut scene = scene;
+    scene.commit(Some(&format!("{MANIFEST}---\n{other}")));
+    let other = Key::workspace("team-other");
+    for _ in 0..5 {
+        let passed = pass(&scene.engine, &other).await.unwrap();
+        assert!(!passed.status.unwrap().is_ready());
+        scene.wait(SignedDuration::from_mins(1));
+    }
+    let creates = scene.writes().iter().filter(|call| *call == "CreateDBInstance").count();
+    assert_eq!(creates, 1, "no database in the wrong VPC");
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::Engine;
 use super::work_queue::WorkQueue;
-use crate::desired::{Cache, Change, Changes, Known};
+use crate::desired::{Cache, Change, Changes, Frozen, Known};
 use crate::model::Key;
 use crate::model::tree::{ChangeSet, SourceHealth};
 use crate::queue::Lane;
@@ -106,7 +106,9 @@ impl Triggers {
 
     /// Folds a change set into the cache and wakes what it changed.
     pub async fn take(&mut self, change: &ChangeSet) {
+        let before = self.cache.snapshot().frozen.clone();
         let changes = self.cache.apply(change);
+        self.tell_frozen(before.as_deref());
         tracing::info!(
             revision = change.revision.short(),
             objects = changes.keys.len(),
@@ -118,6 +120,23 @@ impl Triggers {
             let (lane, at) = self.urgency(&key, change, now);
             self.metrics.queue_added();
             self.queue.add(key, lane, at);
+        }
+    }
+
+    /// Says once that objects vanished together and are kept.
+    fn tell_frozen(&self, before: Option<&Frozen>) {
+        let snapshot = self.cache.snapshot();
+        match snapshot.frozen.as_deref() {
+            Some(frozen) if before != Some(frozen) => tracing::warn!(
+                reason = frozen.reason.as_str(),
+                digest = frozen.digest,
+                "{} objects vanished from Git together; none counts as removed",
+                frozen.keys.len()
+            ),
+            None if before.is_some() => {
+                tracing::info!("the vanished objects are back or confirmed")
+            }
+            _ => {}
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -63,13 +64,17 @@ impl Worker {
         let now = self.engine.clock.now();
         match ended {
             Ok(Ok(passed)) => self.finish(&key, &passed, took, now),
-            Ok(Err(error)) => self.unrecorded(&key, &error, now),
+            Ok(Err(error)) => {
+                self.engine.is_amnesic.store(true, Ordering::Relaxed);
+                self.unrecorded(&key, &error, now);
+            }
             Err(_) => self.unrecorded(&key, &Panicked, now),
         }
         drop(working);
     }
 
     fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
+        self.engine.is_amnesic.store(false, Ordering::Relaxed);
         self.metrics.reconciled(passed.result, took);
         self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
         if matches!(passed.next.due, Some((Lane::Change, _))) {

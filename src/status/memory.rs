@@ -189,6 +189,14 @@ impl Store for InMemory {
         self.write(Change::Resolve(resource), token)
     }
 
+    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let mut state = self.state();
+            let record = state.records.get_mut(key);
+            Ok(record.map(|record| record.memory.failures = 0).is_some())
+        })
+    }
+
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
         self.read(move |state| {
             let events = state.events.get(key).into_iter().flatten();

@@ -288,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_failed_pass_counts_as_an_error() {
+    fn a_failed_pass_and_a_failed_read_count_as_errors() {
         let metrics = Metrics::new("0");
         for result in PassResult::ALL {
             metrics.reconciled(result, Duration::from_millis(20));
         }
         let text = metrics.encode();
-        assert_eq!(line(&text, "reconcile_errors_total"), Some("1"));
-        assert_eq!(line(&text, "reconcile_duration_seconds_count"), Some("5"));
+        assert_eq!(line(&text, "reconcile_errors_total"), Some("2"));
+        assert_eq!(line(&text, "reconcile_duration_seconds_count"), Some("6"));
     }
 
     #[test]

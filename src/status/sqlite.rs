@@ -152,6 +152,11 @@ impl Store for Sqlite {
         self.write(Change::Resolve(resource), token)
     }
 
+    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
+        let action = move || format!("forget the failures of {key}");
+        self.read(action, rows::retry(&self.writer, key))
+    }
+
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
         let action = move || format!("read the history of {key}");
         self.read(action, rows::history(&self.readers, key, limit))

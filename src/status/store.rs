@@ -159,6 +159,10 @@ pub trait Store: Send + Sync {
     /// Resolves an intent: what it was to make has been read.
     fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()>;
 
+    /// Forgets the failures of an object, so that its next pass tries again; tells whether it is
+    /// known. A person asks for it, beside the agent, so it carries no token.
+    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool>;
+
     /// Returns the newest events of an object, newest first.
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>>;
 }

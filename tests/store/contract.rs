@@ -61,6 +61,7 @@ pub(super) async fn check(store: &dyn Store) {
     history(store).await;
     age(store).await;
     fencing(store).await;
+    retrying(store).await;
 }
 
 async fn records(store: &dyn Store) {
@@ -187,4 +188,15 @@ async fn fencing(store: &dyn Store) {
     foreign.number += 5;
     store.put(&record("f", 4), &[], foreign).await.unwrap();
     assert!(store.put(&record("f", 5), &[], current).await.is_err(), "a later token was seen");
+}
+
+async fn retrying(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let mut failed = record("failed", 1);
+    failed.memory.failures = 9;
+    store.put(&failed, &[], token).await.unwrap();
+    assert!(store.retry(&failed.key).await.unwrap());
+    assert!(!store.retry(&Key::workspace("nobody")).await.unwrap());
+    failed.memory.failures = 0;
+    assert_eq!(store.get(&failed.key).await.unwrap(), Some(failed));
 }

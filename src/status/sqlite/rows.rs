@@ -100,6 +100,14 @@ async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token)
     Ok(())
 }
 
+/// Tells whether the object is known.
+pub(super) async fn retry(pool: &SqlitePool, key: &Key) -> Result<bool> {
+    let statement =
+        "UPDATE object SET memory = json_set(memory, '$.failures', 0) WHERE object = ?1";
+    let done = query(statement).bind(key.to_string()).execute(pool).await?;
+    Ok(done.rows_affected() > 0)
+}
+
 async fn append(to: &mut SqliteConnection, events: &[Event]) -> Result<()> {
     for event in events {
         query("INSERT INTO event (object, at, reason, message) VALUES (?1, ?2, ?3, ?4)")
