@@ -160,6 +160,10 @@ impl Store for StoreDoor {
         Box::pin(self.through(self.0.store.resolve(resource, token)))
     }
 
+    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
+        Box::pin(self.through(self.0.store.retry(key)))
+    }
+
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
         Box::pin(self.through(self.0.store.history(key, limit)))
     }

@@ -74,6 +74,8 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         clock,
         pace: Pace::default(),
         stopping: CancellationToken::new(),
+        creating: tokio::sync::Mutex::default(),
+        is_amnesic: false.into(),
         jitter: Jitter::seeded(seed),
     }
 }
