@@ -13,6 +13,9 @@ pub(super) const BASELINE_IOPS: u32 = 3_000;
 /// See [`BASELINE_IOPS`].
 pub(super) const BASELINE_MIBPS: u32 = 125;
 
+/// The largest size in GiB of any storage, which is the maximum of the schema too.
+const LARGEST: u32 = 65_536;
+
 /// Finds what is wrong with the storage.
 pub(super) fn check(database: &Database, found: &mut Vec<Finding>) {
     let (Some(storage), Some(engine)) = (&database.storage, Engine::of(&database.engine)) else {
@@ -47,7 +50,7 @@ fn size(storage: &Storage, engine: Engine, kind: Option<&str>, found: &mut Vec<F
     // Of an existing database the type may be any: the widest range counts.
     let range = match kind {
         Some(kind) => engine.sizes(kind),
-        None => Some((5, 65_536)),
+        None => Some((5, LARGEST)),
     };
     let Some((least, most)) = range else {
         let message = format!("this engine has no {} storage", kind.unwrap_or_default());
@@ -55,7 +58,9 @@ fn size(storage: &Storage, engine: Engine, kind: Option<&str>, found: &mut Vec<F
     };
     if !(least..=most).contains(&size) {
         let message = format!("{size} GiB is not between {least} and {most} GiB");
-        found.push(Finding::error("/storage/sizeGiB", "SizeOutOfRange", message));
+        // Beyond every range the schema says so as well: one code, told once.
+        let code = if size > LARGEST { "OutOfRange" } else { "SizeOutOfRange" };
+        found.push(Finding::error("/storage/sizeGiB", code, message));
     }
 }
 
@@ -69,9 +74,10 @@ fn ceiling(storage: &Storage, kind: Option<&str>, found: &mut Vec<Finding>) {
     let Some(size) = storage.size_gib else { return };
     if most != size && u64::from(most) * 10 < u64::from(size) * 11 {
         let message = format!("{most} GiB is not a tenth above the size of {size} GiB");
+        let least = size.saturating_add(size.div_ceil(10));
         found.push(
             Finding::error("/storage/maxSizeGiB", "MaxSizeTooSmall", message)
-                .hint(format!("at least {}, or {size} for off", size + size.div_ceil(10))),
+                .hint(format!("at least {least}, or {size} for off")),
         );
     }
 }
@@ -149,5 +155,31 @@ fn io(storage: &Storage, engine: Engine, kind: &str, size: u32, found: &mut Vec<
     if iops < least || iops > most {
         let message = format!("{iops} IOPS for {size} GiB is not between {least} and {most}");
         found.push(Finding::error("/storage/iops", "IopsOutOfRatio", message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_numbers_are_judged_and_not_computed_beyond() {
+        for kind in [None, Some("gp2"), Some("gp3"), Some("io1"), Some("io2"), Some("standard")] {
+            for engine in ["postgres", "sqlserver-se", "oracle-ee"] {
+                let database: Database = serde_json::from_value(serde_json::json!({
+                    "engine": engine, "version": "15", "sizeClass": "db.r6g.large",
+                    "storage": {
+                        "type": kind, "sizeGiB": u32::MAX, "maxSizeGiB": 1,
+                        "iops": u32::MAX, "throughputMiBps": u32::MAX,
+                    },
+                }))
+                .unwrap();
+                let mut found = Vec::new();
+                check(&database, &mut found);
+                let codes: Vec<&str> = found.iter().map(|finding| finding.code).collect();
+                assert!(codes.contains(&"OutOfRange"), "{engine} {kind:?}: {codes:?}");
+                assert!(codes.contains(&"MaxSizeTooSmall"), "{engine} {kind:?}: {codes:?}");
+            }
+        }
     }
 }

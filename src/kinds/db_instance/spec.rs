@@ -142,10 +142,12 @@ pub struct Storage {
     pub kind: Option<String>,
     /// The size in GiB. It can grow, never shrink; with `maxSizeGiB` it is a lower bound. Growth
     /// under a tenth is rounded up to a tenth by AWS. Default 20, or 100 for `io1` and `io2`.
+    #[schemars(range(max = 65536))]
     #[serde(rename = "sizeGiB", skip_serializing_if = "Option::is_none")]
     pub size_gib: Option<u32>,
     /// The size in GiB up to which AWS may grow the storage by itself; more than a tenth above
     /// `sizeGiB`. The value of `sizeGiB` turns that off. Default: off.
+    #[schemars(range(max = 65536))]
     #[serde(rename = "maxSizeGiB", skip_serializing_if = "Option::is_none")]
     pub max_size_gib: Option<u32>,
     /// Provisioned I/O operations a second, for `io1`, `io2` and large `gp3` storage. Needs `type`
