@@ -83,6 +83,15 @@ pub(super) fn refused(path: &str, reason: &str) -> Parsed {
     Parsed { problems: vec![problem], unsure: true, ..Parsed::default() }
 }
 
+/// Returns what is told of a file whose reading panicked; the log says where.
+pub(super) fn failed(path: &str) -> Parsed {
+    let message = "reading this file failed inside Levelset; its last good objects stay in force";
+    let mistake = Mistake::error(0..0, "InternalError", message)
+        .hint("report it, with this file and what the log says of the panic");
+    let problem = Source::new(path.into(), "").problem(mistake);
+    Parsed { problems: vec![problem], unsure: true, ..Parsed::default() }
+}
+
 /// Returns the problem that a good file has when other files declare its object as well.
 pub(super) fn duplicate(
     path: &str,

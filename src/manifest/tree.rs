@@ -3,18 +3,19 @@
 //! In: a [`ChangeSet`]. Out: the object in force of every key, all problems, and the keys that were
 //! touched.
 //!
-//! Invariants: only what changed is parsed; a file that breaks, or is not read, keeps the objects of
-//! its last good version; a file that is removed loses them; an object that two files declare stays
+//! Invariants: only what changed is parsed; a file that breaks, is not read, or makes the reader panic
+//! keeps the objects of its last good version and costs no other file its own; a file that is removed loses them; an object that two files declare stays
 //! the one that was in force before, and when there was none, neither is taken. It does not decide
 //! whether a vanished object is removed: [`Files::claims`] and [`Files::is_unsure`] say what the files
 //! that cannot be read may hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::Object;
-use super::parse::{Parsed, duplicate, parse, refused};
+use super::parse::{Parsed, duplicate, failed, parse, refused};
 use crate::model::tree::Content;
 use crate::model::{ChangeSet, Entry, Key, Problem};
 
@@ -47,10 +48,14 @@ impl Files {
     /// vanished.
     #[must_use = "the keys are what is to be looked at"]
     pub fn apply(&mut self, changes: &ChangeSet) -> BTreeSet<Key> {
+        self.apply_with(changes, &parse)
+    }
+
+    fn apply_with(&mut self, changes: &ChangeSet, parse: &Parse) -> BTreeSet<Key> {
         let gone = self.gone(changes);
         let changed: Vec<(&Arc<str>, &Entry)> =
             changes.changed.iter().filter(|(path, entry)| self.differs(path, entry)).collect();
-        let parsed = parse_all(&changed);
+        let parsed = parse_all(&changed, parse);
         let keys =
             self.concerned(gone.iter().chain(changed.iter().map(|(path, _)| *path)), &parsed);
         let in_force = |key: &Key| Some((key.clone(), Arc::clone(self.object(key)?)));
@@ -223,9 +228,15 @@ impl Files {
     }
 }
 
-fn parse_all(changed: &[(&Arc<str>, &Entry)]) -> Vec<Parsed> {
+/// Reads one file, given its path and its bytes.
+type Parse = dyn Fn(&str, &[u8]) -> Parsed + Sync;
+
+fn parse_all(changed: &[(&Arc<str>, &Entry)], parse: &Parse) -> Vec<Parsed> {
     let read = |(path, entry): &(&Arc<str>, &Entry)| match &entry.content {
-        Content::Bytes(bytes) => parse(path, bytes),
+        // The reader holds nothing that outlives a call, so a panic leaves nothing half done.
+        Content::Bytes(bytes) => {
+            catch_unwind(AssertUnwindSafe(|| parse(path, bytes))).unwrap_or_else(|_| failed(path))
+        }
         Content::Refused(reason) => refused(path, reason),
     };
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -236,12 +247,11 @@ fn parse_all(changed: &[(&Arc<str>, &Entry)]) -> Vec<Parsed> {
     std::thread::scope(|scope| {
         let workers: Vec<_> = changed
             .chunks(share)
-            .map(|chunk| (chunk, scope.spawn(move || chunk.iter().map(read).collect::<Vec<_>>())))
+            .map(|chunk| scope.spawn(move || chunk.iter().map(read).collect::<Vec<_>>()))
             .collect();
-        let results = workers.into_iter().map(|(chunk, worker)| {
-            // A thread only ends without an answer by a panic; then this thread meets it as well.
-            worker.join().unwrap_or_else(|_| chunk.iter().map(read).collect())
-        });
+        let results = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
         results.flatten().collect()
     })
 }

@@ -67,6 +67,44 @@ fn a_file_that_breaks_keeps_its_last_good_objects() {
     assert_eq!((names(&touched), files.problems().len()), (vec!["a"], 0));
 }
 
+/// Reads like [`parse`], and panics on a text that holds `boom`.
+fn fragile(path: &str, bytes: &[u8]) -> Parsed {
+    let text = String::from_utf8_lossy(bytes);
+    assert!(!text.contains("boom"), "a fault of the reader");
+    parse(path, bytes)
+}
+
+#[test]
+fn a_file_whose_reading_panics_keeps_its_last_good_objects_and_stops_nothing() {
+    let mut files = start();
+    let next = [("a.yaml", Some(manifest("a", "boom"))), ("b.yaml", Some(manifest("b", "two")))];
+    assert_eq!(names(&files.apply_with(&changes(false, &next), &fragile)), ["b"]);
+    assert_eq!((environment(&files, "a"), environment(&files, "b")), (Some("one"), Some("two")));
+    assert!(files.is_unsure(), "nobody knows what the file declares now");
+    assert_eq!(names(&files.claims()), ["a"]);
+    let problems = files.problems();
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!((&*problem.position.path, &*problem.code), ("a.yaml", "InternalError"));
+    assert_eq!(problem.severity, crate::model::Severity::Error);
+    assert!(problem.message.contains("inside Levelset"), "{}", problem.message);
+    assert!(problem.message.contains("last good objects stay"), "{}", problem.message);
+    assert!(problem.hint.as_ref().is_some_and(|hint| hint.contains("report")), "{problem:?}");
+    let mended = changes(false, &[("a.yaml", Some(manifest("a", "three")))]);
+    assert_eq!(names(&files.apply_with(&mended, &fragile)), ["a"]);
+    assert_eq!((files.problems(), files.is_unsure()), (Vec::new(), false));
+}
+
+#[test]
+fn one_file_whose_reading_panics_does_not_cost_the_others_of_its_thread() {
+    let mut files = Files::default();
+    let paths: Vec<String> = (0..4 * MANY).map(|at| format!("{at}.yaml")).collect();
+    let text = |at: usize| manifest(&format!("w{at}"), if at == 7 { "boom" } else { "one" });
+    let all: Vec<(&str, Option<String>)> =
+        paths.iter().enumerate().map(|(at, path)| (&**path, Some(text(at)))).collect();
+    assert_eq!(files.apply_with(&changes(true, &all), &fragile).len(), 4 * MANY - 1);
+    assert_eq!(files.problems_by_path().keys().map(|path| &**path).collect::<Vec<_>>(), ["7.yaml"]);
+}
+
 #[test]
 fn a_file_that_cannot_be_read_at_all_may_hold_anything() {
     let mut files = start();
