@@ -215,15 +215,23 @@ fn log_exports(actual: &Observed, to: &Value) -> Value {
 }
 
 /// Provisioned storage grows only together with its IOPS, and IOPS only together with the size.
+///
+/// What travels is what somebody queued, where there is something: the present value would take it
+/// back.
 fn storage_travels(desired: &Bound, actual: &Observed, params: &mut Map<String, Value>) {
     let number = |value: Option<&Value>| value.and_then(Value::as_u64);
     let kind = params.get("StorageType").or_else(|| actual.member("StorageType"));
     let kind = kind.and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase();
-    let size = number(params.get("AllocatedStorage")).or(number(actual.member("AllocatedStorage")));
+    let coming = |member: &str| {
+        let queued = number(actual.member(&format!("PendingModifiedValues.{member}")));
+        (queued, number(actual.member(member)))
+    };
+    let (queued_size, present_size) = coming("AllocatedStorage");
+    let size = number(params.get("AllocatedStorage")).or(queued_size).or(present_size);
     let changes = params.contains_key("AllocatedStorage") || params.contains_key("StorageType");
     if changes && !params.contains_key("Iops") {
-        let declared = number(desired.declared("storage.iops"));
-        let current = declared.or(number(actual.member("Iops")));
+        let (queued, present) = coming("Iops");
+        let current = queued.or(number(desired.declared("storage.iops"))).or(present);
         let iops = match kind.as_str() {
             "io1" | "io2" => current,
             "gp3" => gp3_baseline(actual, size).map(|least| current.unwrap_or(0).max(least)),
