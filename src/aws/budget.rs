@@ -7,7 +7,8 @@
 //! window; part of the bucket is kept for writes, which also makes reads yield to a write that waits;
 //! within each of the two, calls leave in the order in which they came; a call that finds no token
 //! waits, and after a bounded wait is answered `Throttled` without having been sent. On throttling by
-//! AWS the rate is halved and the bucket emptied; the rate then grows back along a straight line.
+//! AWS the rate is halved and the rest of the burst is lost, down to what is kept for writes, so that
+//! reads go on at the halved rate at once; the rate then grows back along a straight line.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -284,14 +285,17 @@ impl Level {
         self.at = now;
     }
 
-    /// Halves the rate and empties the bucket, once per event.
+    /// Halves the rate and ends the burst, once per event.
+    ///
+    /// The reserve stays: without it, reads would wait until it is whole again (at the defaults of
+    /// RDS, for ten seconds and more), which is a standstill and no slower pace.
     fn throttled(&mut self, budget: &Budget, now: Instant) {
         self.refill(budget, now);
         if self.halved_at.is_some_and(|at| now.saturating_duration_since(at) < SAME_EVENT) {
             return;
         }
         self.rate = (self.rate / 2.0).max(budget.per_second * FLOOR);
-        self.tokens = 0.0;
+        self.tokens = self.tokens.min(f64::from(budget.write_reserve));
         self.halved_at = Some(now);
     }
 }

@@ -110,19 +110,46 @@ async fn a_caller_that_gives_up_holds_nobody_up_and_takes_no_token() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn throttling_halves_the_rate_once_per_event_and_empties_the_bucket() {
+async fn throttling_halves_the_rate_once_per_event_and_ends_the_burst() {
     let (cloud, _) = Answering::with(|_: &Call| Err(failure(ErrorClass::Throttled, "Throttling")));
     let cloud = Budgeted::new(cloud.taking(Duration::from_millis(200)), budgets(60));
     let (target, call) = (target("1"), read());
     let _ = join_all((0..5).map(|_| cloud.call(&target, &call))).await;
     let level = &cloud.levels()[0];
-    assert_eq!((level.tokens, level.per_second), (0.0, 1.0), "five answers, one event");
+    assert_eq!((level.tokens, level.per_second), (4.0, 1.0), "five answers, one event");
     advance(Duration::from_secs(30)).await;
     let before = cloud.levels()[0].per_second;
     assert!(before > 1.0 && before < 2.0, "{before}");
     let _ = cloud.call(&target, &call).await;
     let after = cloud.levels()[0].per_second;
     assert!(after > before / 2.0 && after < before / 2.0 + 0.01, "{before} {after}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_throttling_reads_go_on_at_the_halved_rate_without_refilling_the_reserve() {
+    let (cloud, sent) = Answering::with(|call: &Call| match call.text("n") {
+        Some("throttled") => Err(failure(ErrorClass::Throttled, "Throttling")),
+        _ => Ok(json!({})),
+    });
+    let cloud = Budgeted::new(cloud, budgets(60));
+    let (target, read, start) = (target("1"), read(), Instant::now());
+    let _ = cloud.call(&target, &read.clone().with("n", "throttled")).await;
+    join_all((0..3).map(|_| cloud.call(&target, &read))).await;
+    // The rate is 1 a second and grows by a sixtieth a second.
+    let left = times(&sent, start);
+    assert!((950..=1_001).contains(&left[1]), "{left:?}");
+    assert!((1_900..=2_002).contains(&left[2]), "{left:?}");
+    assert!((2_850..=3_003).contains(&left[3]), "{left:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn throttling_adds_nothing_to_what_is_left_of_the_reserve() {
+    let (cloud, _) = Answering::with(|_: &Call| Err(failure(ErrorClass::Throttled, "Throttling")));
+    let cloud = Budgeted::new(cloud.taking(Duration::from_millis(200)), budgets(60));
+    let (target, call) = (target("1"), write());
+    join_all((0..8).map(|_| cloud.call(&target, &call))).await;
+    let tokens = cloud.levels()[0].tokens;
+    assert!((tokens - 2.4).abs() < 1e-9, "{tokens}: two were left, the answers took 0.2 s");
 }
 
 #[tokio::test(start_paused = true)]
