@@ -369,6 +369,23 @@ fn an_agent_without_a_repository_says_how_to_name_one() {
     }
 }
 
+#[test]
+fn an_agent_without_environments_says_what_to_add() {
+    // The state directory is a file: an agent that got as far as that would end and not run.
+    let settings = "repository: {path: repository}\nstateDirectory: levelset.yaml\n";
+    let folder = folder(&[("levelset.yaml", settings)]);
+    let output = levelset(&["run"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((code(&output), out(&output)), (1, ""));
+    for told in ["environments: ", "account", "region", "levelset.yaml"] {
+        assert!(err(&output).contains(told), "{told}: {}", err(&output));
+    }
+    std::fs::remove_file(folder.path().join("levelset.yaml")).unwrap();
+    let output = levelset(&["run"]).current_dir(folder.path()).output().unwrap();
+    for told in ["environments: ", "repository: "] {
+        assert!(err(&output).contains(told), "all is told at once: {}", err(&output));
+    }
+}
+
 /// A folder with a repository of one commit, and settings whose AWS is a port that nobody serves.
 fn agent_folder() -> TempDir {
     let settings = "\

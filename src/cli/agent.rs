@@ -10,7 +10,6 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,6 +18,7 @@ use super::clock::system_clock;
 use super::engine::{Ports, engine};
 use super::error::Error;
 use super::figures::{self, Counted};
+use super::following::Following;
 use super::repository::Remote;
 use crate::aws::BudgetLevel;
 use crate::config::Config;
@@ -92,14 +92,17 @@ impl Agent {
         Ok((Self { engine, queue, metrics, stop, tasks, store }, triggers))
     }
 
-    /// Starts to follow the repository; the task ends when the agent stops, or gives up.
-    pub(super) fn follow(&self, remote: Remote, triggers: Triggers) -> JoinHandle<()> {
+    /// Starts to follow the repository; neither of the two tasks ends before the agent stops.
+    pub(super) fn follow(&self, remote: Remote, triggers: Triggers) -> Following {
         let clock = Arc::clone(&self.engine.clock);
         let rng = StdRng::seed_from_u64(rand::random());
         let (watcher, watched) =
             Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
-        self.tasks.spawn(triggers.run(watched.changes, watched.health, self.stop.clone()));
-        self.tasks.spawn(watcher.run(self.stop.clone()))
+        let taking = triggers.run(watched.changes, watched.health, self.stop.clone());
+        Following {
+            taking: self.tasks.spawn(taking),
+            reading: self.tasks.spawn(watcher.run(self.stop.clone())),
+        }
     }
 
     /// Serves health, metrics and the API; returns the address, with the port that was taken.

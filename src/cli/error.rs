@@ -7,6 +7,7 @@ use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
+use super::following::Lost;
 use crate::config::ConfigProblem;
 use crate::lease::StateError;
 use crate::report::Style;
@@ -67,8 +68,8 @@ pub enum Error {
     #[error(transparent)]
     Serve(ServeError),
     /// The agent stopped following the repository without being asked to.
-    #[error("the agent no longer follows the repository; the log says why")]
-    Ended,
+    #[error("the agent no longer follows the repository: {0}")]
+    Ended(Lost),
     /// The demo could not go on.
     #[error("the demo cannot go on")]
     Demo(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -131,7 +132,6 @@ impl Error {
             | Self::Secret { .. }
             | Self::State(_)
             | Self::Serve(_)
-            | Self::Ended
             | Self::Demo(_)
             | Self::Untrue { .. }
             | Self::Plan(_) => return None,
@@ -140,6 +140,7 @@ impl Error {
             Self::Observed { .. } => {
                 "the file is one JSON object of the AWS CLI's lists: {\"DBInstances\": [...]}"
             }
+            Self::Ended(_) => "start it again, and report it with the last lines of the log",
             Self::UnknownObject { .. } => "`levelset status` lists all of them",
             Self::AmbiguousObject { .. } => "write Workspace/NAME or Network/NAME",
         };

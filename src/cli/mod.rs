@@ -14,6 +14,7 @@ mod demo;
 mod engine;
 pub mod error;
 mod figures;
+mod following;
 mod history;
 mod kinds;
 mod logging;

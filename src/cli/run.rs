@@ -11,7 +11,7 @@ use super::output::Output;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
 use super::{Exit, cloud, logging, runtime};
-use crate::config::Config;
+use crate::config::{Config, Repository};
 use crate::model::Cloud;
 use crate::reconcile::next::Pace;
 use crate::source;
@@ -33,7 +33,7 @@ pub(super) fn run(
 ) -> Result<Exit, Error> {
     let listen = Flag { setting: "listen", flag: "--listen", value: arguments.listen.clone() };
     let config = flags.load(&[listen])?;
-    let repository = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
+    let repository = needed(&config)?;
     let remote = remote(repository, &config.state_directory.value)?;
     logging::start(&config.log);
     source::init();
@@ -44,7 +44,18 @@ pub(super) fn run(
     Ok(Exit::Done)
 }
 
-/// Works until a signal comes or the source gives up; returns whether everything ended in time.
+/// Returns the repository, or everything that the agent lacks.
+fn needed(config: &Config) -> Result<&Repository, Error> {
+    match (config.repository(), config.require_environments()) {
+        (Ok(repository), Ok(())) => Ok(repository),
+        (repository, environments) => {
+            Err(Error::Settings(repository.err().into_iter().chain(environments.err()).collect()))
+        }
+    }
+}
+
+/// Works until a signal comes or the repository is no longer followed; returns whether everything
+/// ended in time.
 async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
@@ -57,12 +68,16 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let following = agent.follow(remote, triggers);
     agent.work(config.workers.value);
     tracing::info!(repository = shown, %address, "the agent follows the repository");
-    let is_asked = tokio::select! {
-        _ = terminate.recv() => true,
-        _ = interrupt.recv() => true,
-        _ = following => false,
+    let lost = tokio::select! {
+        biased;
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+        lost = following.lost() => Some(lost),
     };
-    tracing::info!("the agent stops");
+    match &lost {
+        None => tracing::info!("the agent stops"),
+        Some(lost) => tracing::error!("the agent stops, because {lost}"),
+    }
     let ended = agent.close().await;
-    if is_asked { Ok(ended) } else { Err(Error::Ended) }
+    lost.map_or(Ok(ended), |lost| Err(Error::Ended(lost)))
 }

@@ -158,6 +158,22 @@ impl Config {
             ConfigProblem::new("repository", Source::Default, "no repository is named").hint(hint)
         })
     }
+
+    /// Tells what an agent that is to work by itself lacks besides a repository.
+    ///
+    /// # Errors
+    ///
+    /// A problem that says how to configure an environment, when there is none: no manifest could
+    /// name a place then.
+    pub fn require_environments(&self) -> Result<(), ConfigProblem> {
+        if !self.environments.is_empty() {
+            return Ok(());
+        }
+        let message = "no environment is configured, so no manifest has a place in AWS";
+        let hint = "add the name that manifests use, with its account and region, to levelset.yaml: \
+                    environments: {production: {account: \"111122223333\", region: eu-west-1}}";
+        Err(ConfigProblem::new("environments", Source::Default, message).hint(hint))
+    }
 }
 
 /// Returns the settings file to use when no flag names one.
