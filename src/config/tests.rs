@@ -1,3 +1,5 @@
+//! The layers of the settings, and what is said of mistakes in them.
+
 use secrecy::ExposeSecret;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The cache, commit by commit.
+
 use std::sync::Arc;
 
 use super::folder::{Doc, Scene};

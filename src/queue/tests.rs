@@ -1,3 +1,5 @@
+//! The queue, by example; its laws stand in `laws`.
+
 use super::*;
 
 const CHANGE: Lane = Lane::Change;

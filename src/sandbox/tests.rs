@@ -1,3 +1,5 @@
+//! What RDS does by itself and on demand, in virtual time.
+
 use std::sync::Mutex;
 
 use jiff::{SignedDuration, Timestamp, ToSpan};

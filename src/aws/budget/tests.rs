@@ -1,3 +1,5 @@
+//! The budgets on paused time.
+
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;

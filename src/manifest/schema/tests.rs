@@ -1,3 +1,5 @@
+//! What the schema says of every field.
+
 use super::*;
 
 /// The keywords that a [`Shape`] understands, or that only guide editors.

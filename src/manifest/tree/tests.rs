@@ -1,3 +1,5 @@
+//! The files of a repository over several commits.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! How YAML is read where readers differ.
+
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 use std::marker::PhantomData;

@@ -1,3 +1,5 @@
+//! The wire format in both directions.
+
 use serde_json::json;
 
 use super::*;

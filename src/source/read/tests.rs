@@ -1,3 +1,5 @@
+//! What is read of a commit, and what is delivered of it.
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The triggers on paused time, with a fetcher without processes.
+
 use std::time::Duration;
 
 use jiff::Timestamp;

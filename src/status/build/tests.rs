@@ -1,3 +1,5 @@
+//! What a status says of what a pass found.
+
 use std::sync::Arc;
 
 use serde_json::json;

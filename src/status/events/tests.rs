@@ -1,3 +1,5 @@
+//! What is worth a line of history.
+
 use super::*;
 use crate::model::{Action, Origin, Step, StepOutcome, Verdict};
 use crate::status::build::tests::{at, delta, denied, found, step, update};
