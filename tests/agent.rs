@@ -1,1 +1,3 @@
 //! The whole agent, from a commit to a converged cloud and back.
+
+mod budgets;

@@ -3,8 +3,9 @@
 //! In: a [`Plan`]. Out: one [`Attempt`] per step, in the same order.
 //!
 //! Invariants: it chooses nothing: it sends the calls of the steps whose verdict is `Go`, in order,
-//! once; before each mutating call the [`Gate`] is asked; a failed step does not stop a step that
-//! does not need it. It retries nothing: the queue does.
+//! once; the [`Gate`] is asked right before each mutating call leaves, when everything else has been
+//! waited for; a failed step does not stop a step that does not need it. It retries nothing: the
+//! queue does.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,8 +18,8 @@ pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Stands before every mutating call: the right to write, and the record of the intent.
 pub trait Gate: Send + Sync {
-    /// Allows a call, or says why it is withheld. What has to be on disk before the call is on
-    /// disk when this returns.
+    /// Allows a call that leaves at once, or says why it is withheld. What has to be on disk before
+    /// the call is on disk when this returns.
     fn enter<'a>(&'a self, step: &'a Step, call: &'a Call) -> GateFuture<'a, Result<(), String>>;
 
     /// Hears what became of a call.
@@ -47,18 +48,28 @@ async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome
     let target = Target { scope: step.resource.scope.clone(), kind: step.resource.kind.clone() };
     let mut accepted = 0;
     for call in &step.calls {
+        let admitted = match cloud.admit(&target, call).await {
+            Ok(admitted) => admitted,
+            Err(error) => return refused(accepted, error),
+        };
         if let Err(reason) = gate.enter(step, call).await {
             return StepOutcome::Withheld { reason };
         }
-        let answer = cloud.call(&target, call).await;
+        let answer = admitted.await;
         gate.leave(step, call, answer.as_ref().err()).await;
         match answer {
             Ok(_) => accepted += 1,
-            Err(error) if is_postponed(error.class) => return StepOutcome::Postponed { error },
-            Err(error) => return StepOutcome::Failed { accepted, error },
+            Err(error) => return refused(accepted, error),
         }
     }
     StepOutcome::Accepted { calls: accepted }
+}
+
+fn refused(accepted: u32, error: CallError) -> StepOutcome {
+    match is_postponed(error.class) {
+        true => StepOutcome::Postponed { error },
+        false => StepOutcome::Failed { accepted, error },
+    }
 }
 
 /// A call that met the wrong moment is not a failure: the next pass looks again.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::model::cloud::CallFuture;
+use crate::model::cloud::{Admission, CallFuture};
 use crate::model::{Call, CallError, Cloud, ErrorClass, Scope, Target};
 
 /// States how many calls a service takes.
@@ -150,14 +150,30 @@ impl<C: Cloud> Budgeted<C> {
             .collect()
     }
 
-    async fn send(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
+    /// Waits for a token. Who does not use it has spent it all the same: a bucket that is too
+    /// empty is safe.
+    async fn wait<'a>(
+        &'a self,
+        target: &'a Target,
+        call: &'a Call,
+    ) -> Result<CallFuture<'a>, CallError> {
         let bucket = self.bucket(&target.scope, &call.service);
         let deadline = Instant::now() + self.budgets.longest_wait;
         if timeout_at(deadline, bucket.take(call.is_read())).await.is_err() {
             self.count(call, Outcome::Withheld);
             return Err(withheld(target, call));
         }
-        let result = self.inner.call(target, call).await;
+        let sending = self.inner.admit(target, call).await?;
+        Ok(Box::pin(self.send(bucket, call, sending)))
+    }
+
+    async fn send(
+        &self,
+        bucket: Arc<Bucket>,
+        call: &Call,
+        sending: CallFuture<'_>,
+    ) -> Result<Value, CallError> {
+        let result = sending.await;
         self.count(
             call,
             result.as_ref().map_or_else(|e| Outcome::Failed(e.class), |_| Outcome::Accepted),
@@ -184,7 +200,11 @@ impl<C: Cloud> Budgeted<C> {
 
 impl<C: Cloud> Cloud for Budgeted<C> {
     fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
-        Box::pin(self.send(target, call))
+        Box::pin(async move { self.wait(target, call).await?.await })
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
+        Box::pin(self.wait(target, call))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::model::cloud::CallFuture;
+use crate::model::cloud::{Admission, CallFuture};
 use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Scope, Target};
 
 /// Lets calls pass only to a scope whose credentials have been proven to belong to it.
@@ -26,10 +26,14 @@ impl<C: Cloud> Asserted<C> {
         Self { inner, proofs: Mutex::default() }
     }
 
-    async fn send(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
+    async fn wait<'a>(
+        &'a self,
+        target: &'a Target,
+        call: &'a Call,
+    ) -> Result<CallFuture<'a>, CallError> {
         let proof = self.proof(&target.scope);
         proof.get_or_try_init(|| self.prove(target, call)).await?;
-        self.inner.call(target, call).await
+        self.inner.admit(target, call).await
     }
 
     fn proof(&self, scope: &Scope) -> Arc<OnceCell<()>> {
@@ -81,7 +85,11 @@ fn unproven(class: ErrorClass) -> ErrorClass {
 
 impl<C: Cloud> Cloud for Asserted<C> {
     fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
-        Box::pin(self.send(target, call))
+        Box::pin(async move { self.wait(target, call).await?.await })
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
+        Box::pin(self.wait(target, call))
     }
 }
 

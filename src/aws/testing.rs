@@ -41,9 +41,9 @@ where
     F: Fn(&Call) -> Result<Value, CallError> + Send + Sync,
 {
     fn call<'a>(&'a self, _target: &'a Target, call: &'a Call) -> CallFuture<'a> {
-        self.sent.lock().unwrap().push((Instant::now(), call.to_string()));
-        let answer = (self.answer)(call);
         Box::pin(async move {
+            self.sent.lock().unwrap().push((Instant::now(), call.to_string()));
+            let answer = (self.answer)(call);
             if !self.latency.is_zero() {
                 sleep(self.latency).await;
             }

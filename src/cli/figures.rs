@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::aws::BudgetLevel;
-use crate::model::cloud::CallFuture;
-use crate::model::{Call, Cloud, Target};
+use crate::model::cloud::{Admission, CallFuture};
+use crate::model::{Call, CallError, Cloud, Target};
 use crate::reconcile::work_queue::WorkQueue;
 use crate::status::Metrics;
 
@@ -22,17 +22,37 @@ pub(super) struct Counted {
     pub(super) metrics: Arc<Metrics>,
 }
 
+impl Counted {
+    fn count(&self, call: &Call, error: Option<&CallError>) {
+        let outcome = match error {
+            None => "ok".to_owned(),
+            Some(error) => format!("{:?}", error.class).to_lowercase(),
+        };
+        self.metrics.aws_call(&call.service, &call.operation, &outcome);
+    }
+
+    async fn wait<'a>(
+        &'a self,
+        target: &'a Target,
+        call: &'a Call,
+    ) -> Result<CallFuture<'a>, CallError> {
+        let admitted = self.inner.admit(target, call).await;
+        let sending = admitted.inspect_err(|error| self.count(call, Some(error)))?;
+        Ok(Box::pin(async move {
+            let answer = sending.await;
+            self.count(call, answer.as_ref().err());
+            answer
+        }))
+    }
+}
+
 impl Cloud for Counted {
     fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
-        Box::pin(async move {
-            let answer = self.inner.call(target, call).await;
-            let outcome = match &answer {
-                Ok(_) => "ok".to_owned(),
-                Err(error) => format!("{:?}", error.class).to_lowercase(),
-            };
-            self.metrics.aws_call(&call.service, &call.operation, &outcome);
-            answer
-        })
+        Box::pin(async move { self.wait(target, call).await?.await })
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
+        Box::pin(self.wait(target, call))
     }
 }
 

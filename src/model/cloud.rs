@@ -22,7 +22,14 @@ pub struct Target {
 /// The future of one call's answer.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Value, CallError>> + Send + 'a>>;
 
+/// The future of a call's admission: it ends when the call may leave.
+pub type Admission<'a> =
+    Pin<Box<dyn Future<Output = Result<CallFuture<'a>, CallError>> + Send + 'a>>;
+
 /// Sends calls to AWS and returns the answers as JSON in the API's member names.
+///
+/// A cloud in front of another one hands an admission on, or what it guards would be asked too
+/// early.
 pub trait Cloud: Send + Sync {
     /// Sends one call once; retrying is the queue's business.
     ///
@@ -30,4 +37,16 @@ pub trait Cloud: Send + Sync {
     ///
     /// A [`CallError`] whose class says what the failure means.
     fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a>;
+
+    /// Waits until one call may leave, and returns it: it is sent, without a further wait, when the
+    /// returned future is polled for the first time, and not at all when that is dropped.
+    ///
+    /// For whoever has to prove something at the last moment, such as the right to write.
+    ///
+    /// # Errors
+    ///
+    /// A [`CallError`] of a call that was not sent: it waited for too long, or may not leave.
+    fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
+        Box::pin(async move { Ok(self.call(target, call)) })
+    }
 }

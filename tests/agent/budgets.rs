@@ -1,0 +1,102 @@
+//! What a pass does with the budgets of its calls.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use levelset::apply::{Gate, GateFuture, apply};
+use levelset::aws::{Asserted, Budget, Budgeted, Budgets};
+use levelset::model::plan::{Action, Step, Verdict};
+use levelset::model::{
+    AccountId, Call, CallError, Clock, Cloud, Disruption, Key, KindName, Plan, Region, ResourceId,
+    Scope, StepOutcome, Target,
+};
+use levelset::sandbox::{Sandbox, Settings};
+use tokio::time::Instant;
+
+/// Tells the time of day as tokio's clock moves it.
+struct PausedClock {
+    start: Timestamp,
+    since: Instant,
+}
+
+impl Clock for PausedClock {
+    fn now(&self) -> Timestamp {
+        self.start + SignedDuration::try_from(self.since.elapsed()).unwrap()
+    }
+}
+
+/// The right to write until a time; remembers when it was asked for.
+struct Lease {
+    end: Instant,
+    asked: Mutex<Vec<Instant>>,
+}
+
+impl Gate for Lease {
+    fn enter<'a>(&'a self, _: &'a Step, _: &'a Call) -> GateFuture<'a, Result<(), String>> {
+        Box::pin(async {
+            self.asked.lock().unwrap().push(Instant::now());
+            let lasts = Instant::now() < self.end;
+            if lasts { Ok(()) } else { Err("the lease is over".to_owned()) }
+        })
+    }
+
+    fn leave<'a>(
+        &'a self,
+        _: &'a Step,
+        _: &'a Call,
+        _: Option<&'a CallError>,
+    ) -> GateFuture<'a, ()> {
+        Box::pin(async {})
+    }
+}
+
+fn scope() -> Scope {
+    Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
+}
+
+fn instance() -> ResourceId {
+    ResourceId { kind: KindName::new("db_instance"), scope: scope(), name: "team-a".into() }
+}
+
+/// A plan whose one call changes a database.
+fn plan() -> Plan {
+    let call = Call::new("rds", "ModifyDBInstance").with("DBInstanceIdentifier", "team-a");
+    let step = Step {
+        resource: instance(),
+        section: "database".to_owned(),
+        action: Action::Update,
+        verdict: Verdict::Go,
+        deltas: Vec::new(),
+        calls: vec![call],
+        disruption: Disruption::None,
+        effective: None,
+        waits: Vec::new(),
+        refusals: Vec::new(),
+        notices: Vec::new(),
+    };
+    Plan { key: Key::workspace("team-a"), revision: None, steps: vec![step] }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_right_to_write_is_asked_for_when_the_budget_has_been_waited_for() {
+    let start = "2026-11-25T12:00:00Z".parse().unwrap();
+    let clock = Arc::new(PausedClock { start, since: Instant::now() });
+    let sandbox = Sandbox::new(clock, Settings::real(1));
+    let slow = Budget { burst: 1, per_second: 0.025, write_reserve: 0 };
+    let budgets = Budgets { services: [("rds".to_owned(), slow)].into(), ..Budgets::default() };
+    let cloud = Budgeted::new(Asserted::new(sandbox.clone()), budgets);
+    let target = Target { scope: scope(), kind: instance().kind };
+    cloud.call(&target, &Call::new("rds", "DescribeDBInstances")).await.unwrap();
+
+    let begun = Instant::now();
+    let end = begun + Duration::from_secs(30);
+    let lease = Lease { end, asked: Mutex::default() };
+    let attempts = apply(&plan(), &cloud, &lease).await;
+
+    let asked: Vec<u64> =
+        lease.asked.lock().unwrap().iter().map(|at| (*at - begun).as_secs()).collect();
+    assert_eq!(asked, [40], "the next token is there after 40 seconds");
+    assert!(matches!(attempts[0].outcome, StepOutcome::Withheld { .. }), "{attempts:?}");
+    assert!(!sandbox.counters().contains_key("rds:ModifyDBInstance"), "nothing was sent");
+}
