@@ -6,6 +6,7 @@ use std::time::Duration;
 use levelset::model::{Key, Shard};
 use levelset::status::{InMemory, Sqlite, Store};
 use sqlx::Connection;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
@@ -53,6 +54,23 @@ async fn what_was_written_is_there_after_reopening_and_tokens_go_on_growing() {
     assert_eq!(store.history(&key, 10).await.unwrap().len(), 1);
     assert!(store.grant(Shard(0)).await.unwrap().number > first.number);
     assert!(store.put(&record("a", 8), &[], first).await.is_err());
+}
+
+#[tokio::test]
+async fn an_intent_that_the_first_version_wrote_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let mut first = Migrator::new(Path::new("src/status/migrations")).await.unwrap();
+    first.migrations.to_mut().truncate(1);
+    let mut connection = raw(&file(&folder)).await;
+    first.run(&mut connection).await.unwrap();
+    let intent = "INSERT INTO intent VALUES \
+        ('012345678901', 'eu-west-1', 'db_instance', 'a', 'Workspace/a', 'CreateDBInstance', 1)";
+    sqlx::query(intent).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+
+    let store = Sqlite::open(&file(&folder)).await.unwrap();
+    let kept = store.intents(&Key::workspace("a")).await.unwrap();
+    assert_eq!((kept.len(), &*kept[0].resource.name), (1, "a"));
 }
 
 #[tokio::test]

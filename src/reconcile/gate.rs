@@ -1,4 +1,7 @@
-//! What stands before a mutating call of a pass: the right to write, and the recorded intent.
+//! What stands before a mutating call of a pass: the recorded intent, and the right to write.
+//!
+//! Invariant: the right to write is proven last, when nothing is waited for any more; so it lasts
+//! until the call has ended.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,35 +34,39 @@ impl<'a> PassGate<'a> {
         if self.engine.is_amnesic.load(Ordering::Relaxed) {
             return Err("the last pass could not be recorded".to_owned());
         }
-        let token = self.engine.fence.check(CALL_LIMIT).map_err(|lost| lost.to_string())?;
-        if step.action != Action::Create {
-            return Ok(());
+        if step.action == Action::Create {
+            self.intend(step, call).await?;
         }
+        // Last, because everything before it takes time.
+        self.engine.fence.check(CALL_LIMIT).map(drop).map_err(|lost| lost.to_string())
+    }
+
+    async fn intend(&self, step: &Step, call: &Call) -> Result<(), String> {
         // One at a time: two objects that share a resource may find it absent together.
         let _turn = self.engine.creating.lock().await;
         self.refuse_second_creator(step).await?;
+        let unrecorded = |error| format!("the intent could not be recorded: {error}");
         let intent = Intent {
             key: self.key.clone(),
             resource: step.resource.clone(),
             operation: call.operation.to_string(),
             at: self.engine.clock.now(),
         };
-        let recorded = self.engine.store.intend(&intent, token).await;
-        recorded.map_err(|error| format!("the intent could not be recorded: {error}"))
+        let token = self.engine.token().map_err(unrecorded)?;
+        self.engine.store.intend(&intent, token).await.map_err(unrecorded)
     }
 
     /// A resource that several objects share is made by one of them.
     async fn refuse_second_creator(&self, step: &Step) -> Result<(), String> {
-        let earlier = self.engine.store.intent(&step.resource).await;
-        let earlier = earlier.map_err(|error| format!("the intents could not be read: {error}"))?;
+        let intents = self.engine.store.intents_for(&step.resource).await;
+        let intents = intents.map_err(|error| format!("the intents could not be read: {error}"))?;
         let now = self.engine.clock.now();
-        match earlier {
-            Some(intent)
-                if intent.key != *self.key && now.duration_since(intent.at) < CREATE_GRACE =>
-            {
-                Err(format!("{} is making {}", intent.key, step.resource))
-            }
-            _ => Ok(()),
+        let is_rival = |intent: &&Intent| {
+            intent.key != *self.key && now.duration_since(intent.at) < CREATE_GRACE
+        };
+        match intents.iter().find(is_rival) {
+            Some(rival) => Err(format!("{} is making {}", rival.key, step.resource)),
+            None => Ok(()),
         }
     }
 
@@ -76,7 +83,7 @@ impl<'a> PassGate<'a> {
     }
 
     async fn resolve(&self, step: &Step) -> Result<(), StoreError> {
-        self.engine.store.resolve(&step.resource, self.engine.token()?).await
+        self.engine.store.resolve(self.key, &step.resource, self.engine.token()?).await
     }
 }
 

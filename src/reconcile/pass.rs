@@ -221,7 +221,7 @@ async fn open_intents(
         let is_there =
             sightings.iter().any(|seen| *seen.id() == intent.resource && seen.is_present());
         match is_there {
-            true => engine.store.resolve(&intent.resource, engine.token()?).await?,
+            true => engine.store.resolve(key, &intent.resource, engine.token()?).await?,
             false => {
                 open.insert(intent.resource, intent.at);
             }

@@ -12,7 +12,7 @@ pub(super) enum Change<'a> {
     Declare(&'a [Declared]),
     Remove(&'a Key),
     Intend(&'a Intent),
-    Resolve(&'a ResourceId),
+    Resolve(&'a Key, &'a ResourceId),
 }
 
 impl fmt::Display for Change<'_> {
@@ -24,7 +24,9 @@ impl fmt::Display for Change<'_> {
             }
             Self::Remove(key) => write!(f, "remove the record of {key}"),
             Self::Intend(intent) => write!(f, "record the intent for {}", intent.resource),
-            Self::Resolve(resource) => write!(f, "resolve the intent for {resource}"),
+            Self::Resolve(key, resource) => {
+                write!(f, "resolve the intent of {key} for {resource}")
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct InMemory {
 #[derive(Debug, Default)]
 struct State {
     records: BTreeMap<Key, Record>,
-    intents: BTreeMap<ResourceId, Intent>,
+    intents: BTreeMap<(ResourceId, Key), Intent>,
     /// Oldest first.
     events: BTreeMap<Key, VecDeque<Event>>,
     seen: BTreeMap<Shard, u64>,
@@ -75,10 +75,10 @@ impl State {
             }
             Change::Intend(intent) => {
                 let kept = Intent { at: truncate(intent.at), ..intent.clone() };
-                self.intents.insert(kept.resource.clone(), kept);
+                self.intents.insert((kept.resource.clone(), kept.key.clone()), kept);
             }
-            Change::Resolve(resource) => {
-                self.intents.remove(resource);
+            Change::Resolve(key, resource) => {
+                self.intents.remove(&(resource.clone(), key.clone()));
             }
         }
     }
@@ -175,8 +175,10 @@ impl Store for InMemory {
         self.write(Change::Intend(intent), token)
     }
 
-    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>> {
-        self.read(|state| state.intents.get(resource).cloned())
+    fn intents_for<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Vec<Intent>> {
+        self.read(|state| {
+            state.intents.values().filter(|intent| intent.resource == *resource).cloned().collect()
+        })
     }
 
     fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>> {
@@ -185,8 +187,13 @@ impl Store for InMemory {
         })
     }
 
-    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()> {
-        self.write(Change::Resolve(resource), token)
+    fn resolve<'a>(
+        &'a self,
+        key: &'a Key,
+        resource: &'a ResourceId,
+        token: Token,
+    ) -> StoreFuture<'a, ()> {
+        self.write(Change::Resolve(key, resource), token)
     }
 
     fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {

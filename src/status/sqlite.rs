@@ -139,17 +139,22 @@ impl Store for Sqlite {
         self.write(Change::Intend(intent), token)
     }
 
-    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>> {
-        let action = move || format!("read the intent for {resource}");
-        self.read(action, rows::intent(&self.readers, resource))
+    fn intents_for<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Vec<Intent>> {
+        let action = move || format!("read the intents for {resource}");
+        self.read(action, rows::intents_for(&self.readers, resource))
     }
 
     fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>> {
         self.read(move || format!("read the intents of {key}"), rows::intents(&self.readers, key))
     }
 
-    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()> {
-        self.write(Change::Resolve(resource), token)
+    fn resolve<'a>(
+        &'a self,
+        key: &'a Key,
+        resource: &'a ResourceId,
+        token: Token,
+    ) -> StoreFuture<'a, ()> {
+        self.write(Change::Resolve(key, resource), token)
     }
 
     fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {

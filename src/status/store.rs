@@ -147,17 +147,23 @@ pub trait Store: Send + Sync {
     /// Forgets an object: its record and its intents, not its history.
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()>;
 
-    /// Records an intent; the same resource holds at most one, the latest.
+    /// Records an intent; an object holds at most one per resource, the latest.
     fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()>;
 
-    /// Returns the intent of a resource that has not been resolved.
-    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>>;
+    /// Returns the unresolved intents of every object for a resource, ordered by object.
+    fn intents_for<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Vec<Intent>>;
 
     /// Returns the unresolved intents of an object, ordered by resource.
     fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>>;
 
-    /// Resolves an intent: what it was to make has been read.
-    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()>;
+    /// Resolves the intent of an object for a resource: it has been read, or certainly not made.
+    /// The intents of others for the same resource stay.
+    fn resolve<'a>(
+        &'a self,
+        key: &'a Key,
+        resource: &'a ResourceId,
+        token: Token,
+    ) -> StoreFuture<'a, ()>;
 
     /// Forgets the failures of an object, so that its next pass tries again; tells whether it is
     /// known. A person asks for it, beside the agent, so it carries no token.

@@ -148,16 +148,21 @@ impl Store for StoreDoor {
         Box::pin(self.through(self.0.store.intend(intent, token)))
     }
 
-    fn intent<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Option<Intent>> {
-        Box::pin(self.through(self.0.store.intent(resource)))
+    fn intents_for<'a>(&'a self, resource: &'a ResourceId) -> StoreFuture<'a, Vec<Intent>> {
+        Box::pin(self.through(self.0.store.intents_for(resource)))
     }
 
     fn intents<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Intent>> {
         Box::pin(self.through(self.0.store.intents(key)))
     }
 
-    fn resolve<'a>(&'a self, resource: &'a ResourceId, token: Token) -> StoreFuture<'a, ()> {
-        Box::pin(self.through(self.0.store.resolve(resource, token)))
+    fn resolve<'a>(
+        &'a self,
+        key: &'a Key,
+        resource: &'a ResourceId,
+        token: Token,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.resolve(key, resource, token)))
     }
 
     fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {

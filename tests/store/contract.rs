@@ -1,11 +1,13 @@
 //! What every store has to do, whatever it is made of.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use jiff::{SignedDuration, Timestamp};
 use levelset::model::status::{Memory, ResourceMemory};
 use levelset::model::{
     AccountId, Generation, Key, KindName, ObjectStatus, Region, ResourceId, Revision, Scope, Shard,
+    Token,
 };
 use levelset::status::store::{HISTORY_DAYS, HISTORY_PER_OBJECT};
 use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
@@ -113,17 +115,28 @@ async fn intents(store: &dyn Store) {
         store.intend(intent, token).await.unwrap();
     }
     store.intend(&intent("other", "eu-west-1", &b), token).await.unwrap();
-    assert_eq!(store.intent(&here.resource).await.unwrap(), Some(here.clone()));
+    assert_eq!(store.intents_for(&here.resource).await.unwrap(), slice::from_ref(&here));
     assert_eq!(store.intents(&a).await.unwrap(), [here.clone(), there.clone()]);
-    store.resolve(&here.resource, token).await.unwrap();
-    assert_eq!(store.intent(&here.resource).await.unwrap(), None);
-    assert_eq!(store.intent(&there.resource).await.unwrap(), Some(there.clone()));
+    shared_intents(store, &here, token).await;
+    store.resolve(&a, &here.resource, token).await.unwrap();
+    assert!(store.intents_for(&here.resource).await.unwrap().is_empty());
+    assert_eq!(store.intents_for(&there.resource).await.unwrap(), slice::from_ref(&there));
     let later = Intent { operation: "CreateDBCluster".to_owned(), ..there.clone() };
     store.intend(&later, token).await.unwrap();
     assert_eq!(store.intents(&a).await.unwrap(), [later]);
     store.remove(&a, token).await.unwrap();
     assert!(store.intents(&a).await.unwrap().is_empty());
     assert_eq!(store.intents(&b).await.unwrap().len(), 1);
+}
+
+/// Two objects make the same resource: what becomes of the one says nothing about the other.
+async fn shared_intents(store: &dyn Store, mine: &Intent, token: Token) {
+    let theirs = Intent { key: Key::workspace("b"), ..mine.clone() };
+    store.intend(&theirs, token).await.unwrap();
+    let both = store.intents_for(&mine.resource).await.unwrap();
+    assert_eq!(both, [mine.clone(), theirs.clone()]);
+    store.resolve(&theirs.key, &theirs.resource, token).await.unwrap();
+    assert_eq!(store.intents_for(&mine.resource).await.unwrap(), slice::from_ref(mine));
 }
 
 async fn history(store: &dyn Store) {
@@ -174,7 +187,7 @@ async fn fencing(store: &dyn Store) {
         store.put(&record("f", 3), &[event(&key, 1)], stale).await,
         store.remove(&key, stale).await,
         store.intend(&intent, stale).await,
-        store.resolve(&intent.resource, stale).await,
+        store.resolve(&key, &intent.resource, stale).await,
         store.declare(&[], stale).await,
     ];
     for result in refused {
@@ -182,7 +195,7 @@ async fn fencing(store: &dyn Store) {
         assert_eq!((held, seen), (stale, current.number));
     }
     assert_eq!(store.get(&key).await.unwrap(), Some(record("f", 2)));
-    assert_eq!(store.intent(&intent.resource).await.unwrap(), Some(intent));
+    assert_eq!(store.intents_for(&intent.resource).await.unwrap(), [intent]);
     assert!(store.history(&key, 1).await.unwrap().is_empty());
     let mut foreign = current;
     foreign.number += 5;

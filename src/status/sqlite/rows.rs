@@ -61,7 +61,7 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
         Change::Declare(declared) => declare(to, declared, token).await,
         Change::Remove(key) => remove(to, key).await,
         Change::Intend(intent) => intend(to, intent).await,
-        Change::Resolve(resource) => resolve(to, resource).await,
+        Change::Resolve(key, resource) => resolve(to, key, resource).await,
     }
 }
 
@@ -160,14 +160,15 @@ async fn intend(to: &mut SqliteConnection, intent: &Intent) -> Result<()> {
     Ok(())
 }
 
-async fn resolve(to: &mut SqliteConnection, id: &ResourceId) -> Result<()> {
-    let statement =
-        "DELETE FROM intent WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4";
+async fn resolve(to: &mut SqliteConnection, key: &Key, id: &ResourceId) -> Result<()> {
+    let statement = "DELETE FROM intent \
+        WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4 AND object = ?5";
     query(statement)
         .bind(id.scope.account.as_str())
         .bind(id.scope.region.as_str())
         .bind(id.kind.as_str())
         .bind(&*id.name)
+        .bind(key.to_string())
         .execute(to)
         .await?;
     Ok(())
@@ -190,19 +191,17 @@ pub(super) async fn get(from: &SqlitePool, key: &Key) -> Result<Option<Record>> 
         .transpose()
 }
 
-pub(super) async fn intent(from: &SqlitePool, id: &ResourceId) -> Result<Option<Intent>> {
+pub(super) async fn intents_for(from: &SqlitePool, id: &ResourceId) -> Result<Vec<Intent>> {
     let statement = "SELECT account, region, kind, name, object, operation, at FROM intent \
-        WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4";
-    query(statement)
+        WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4 ORDER BY object";
+    let rows = query(statement)
         .bind(id.scope.account.as_str())
         .bind(id.scope.region.as_str())
         .bind(id.kind.as_str())
         .bind(&*id.name)
-        .fetch_optional(from)
-        .await?
-        .as_ref()
-        .map(intent_of)
-        .transpose()
+        .fetch_all(from)
+        .await?;
+    rows.iter().map(intent_of).collect()
 }
 
 pub(super) async fn intents(from: &SqlitePool, key: &Key) -> Result<Vec<Intent>> {

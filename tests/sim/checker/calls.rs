@@ -216,9 +216,7 @@ impl Writing<'_> {
         hold(Law::AbsenceIsProven, is_proven, || {
             format!("{}, but {read} was answered {confirmed:?}", self.text())
         })?;
-        // Several objects make the group of a network, and share its intent; see "Known" in README.md.
-        let is_shared = *kind == "db_subnet_group";
-        hold(Law::IntentsComeFirst, is_shared || self.is_intended(kind), || self.text())
+        hold(Law::IntentsComeFirst, self.is_intended(kind), || self.text())
     }
 
     fn is_intended(&self, kind: &'static str) -> bool {
@@ -227,7 +225,8 @@ impl Writing<'_> {
             scope: self.call.scope.clone(),
             name: self.name().into(),
         };
-        self.world.store.intent(&id).now_or_never().unwrap().unwrap().is_some()
+        let intents = self.world.store.intents(&self.pass.key).now_or_never().unwrap().unwrap();
+        intents.iter().any(|intent| intent.resource == id)
     }
 
     fn is_declared(&self) -> Held {
