@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{arn, certificate, set, storage, tags, value, version, window};
-use crate::model::{Bound, Compare, Observed, Rule};
+use crate::model::{Bound, Compare, Observed, Readiness, Rule};
 
-/// Holds both sides, for comparisons that depend on a neighbouring field.
+/// Holds both sides, for comparisons that depend on a neighbouring field or on the state.
 pub(super) struct Sides<'a> {
     pub(super) desired: &'a Bound,
     pub(super) actual: &'a Observed,
+    pub(super) readiness: &'a Readiness,
 }
 
 /// Says what a comparison found.

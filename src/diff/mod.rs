@@ -14,6 +14,7 @@ mod judge;
 mod parameters;
 mod set;
 mod settle;
+mod shape;
 mod storage;
 mod tags;
 mod value;
@@ -39,17 +40,19 @@ pub fn diff(
     readiness: &Readiness,
     ignore: &[String],
 ) -> Diff {
-    let sides = Sides { desired, actual };
+    let sides = Sides { desired, actual, readiness };
     let mut found = Diff::default();
     for rule in rules {
         let Some(want) = desired.declared(rule.field) else { continue };
         if is_ignored(rule.field, ignore)
             || is_ceded(rule, actual, &mut found)
-            || !is_relevant(rule, actual)
+            || !is_relevant(rules, rule, &sides)
         {
             continue;
         }
-        if rule.compare == Compare::Parameters {
+        if let Some(reason) = shape::objection(rule, actual) {
+            found.waits.push(wait(rule, "UnreadableAnswer", reason));
+        } else if rule.compare == Compare::Parameters {
             parameters::compare(rule, want, actual, ignore, &mut found);
         } else {
             field(rule, want, &sides, &mut found);
@@ -71,9 +74,20 @@ fn field(rule: &Rule, want: &Value, sides: &Sides<'_>, found: &mut Diff) {
     match (current.is_fine(), after.is_fine()) {
         (true, true) => conclude(rule, want, have, current, found),
         (true, false) => found.deltas.push(cancel(rule, want, have, queued)),
-        (false, true) => found.waits.push(pending(rule, queued)),
+        (false, true) if !is_cure(rule, sides) => found.waits.push(pending(rule, queued)),
+        (false, true) => conclude(rule, want, have, current, found),
         (false, false) => conclude(rule, want, have, current, found),
     }
+}
+
+/// Tells whether the resource is in the state that a change of the field ends, for which the next
+/// window is too late, and nothing else is queued, which a change at once would apply too.
+fn is_cure(rule: &Rule, sides: &Sides<'_>) -> bool {
+    let Readiness::Limited { status } = sides.readiness else { return false };
+    let queue = sides.actual.member("PendingModifiedValues").and_then(Value::as_object);
+    let others =
+        queue.into_iter().flatten().filter(|(member, _)| Some(member.as_str()) != rule.pending);
+    rule.cures == Some(status) && others.into_iter().all(|(_, value)| value.is_null())
 }
 
 /// Returns what AWS will change the field to in the next maintenance window.
@@ -185,13 +199,19 @@ fn is_ignored(field: &str, ignore: &[String]) -> bool {
 
 /// Leaves the field to its other owner, and says so.
 fn is_ceded(rule: &Rule, actual: &Observed, found: &mut Diff) -> bool {
-    let owner = rule.yields.iter().find(|owner| actual.member(owner.member).is_some());
+    let is_there = |member| actual.member(member).is_some_and(|value| !value::is_empty(value));
+    let owner = rule.yields.iter().find(|owner| is_there(owner.member));
     if let Some(owner) = owner {
         found.notices.push(notice(rule, owner.code, owner.reason.to_owned()));
     }
     owner.is_some()
 }
 
-fn is_relevant(rule: &Rule, actual: &Observed) -> bool {
-    rule.relevant.is_none_or(|member| actual.member(member).is_some_and(|v| !value::is_empty(v)))
+/// Tells whether the field has a meaning: what it depends on is on, and Git does not turn it off.
+fn is_relevant(rules: &[Rule], rule: &Rule, sides: &Sides<'_>) -> bool {
+    let Some(member) = rule.relevant else { return true };
+    let is_on = sides.actual.member(member).is_some_and(|value| !value::is_empty(value));
+    let switch = rules.iter().find(|switch| switch.member == member);
+    let wanted = switch.and_then(|switch| sides.desired.declared(switch.field));
+    is_on && !wanted.is_some_and(value::is_empty)
 }

@@ -113,8 +113,21 @@ impl<'a> Parameter<'a> {
     }
 
     fn is_flag(self) -> bool {
-        let choices = self.text("AllowedValues");
-        self.text("DataType") == "boolean" || ["0,1", "0, 1", "1,0"].contains(&choices)
+        self.text("DataType") == "boolean" || self.choices().all(|choice| flag(choice).is_some())
+    }
+
+    fn choices(self) -> impl Iterator<Item = &'a str> {
+        self.text("AllowedValues").split(',').map(str::trim)
+    }
+
+    /// Returns the one choice that means on, or off, like the wanted value: `ON` for `true`.
+    ///
+    /// `None` where the value is a choice itself, or several choices mean the same.
+    fn meant(self, wanted: &str) -> Option<&'a str> {
+        let can_mean = !self.is_choice(wanted) && (self.is_flag() || !self.is_number());
+        let wanted = flag(wanted).filter(|_| can_mean)?;
+        let mut same = self.choices().filter(|choice| flag(choice) == Some(wanted));
+        same.next().filter(|_| same.next().is_none())
     }
 
     /// Tells whether the parameter has the wanted value.
@@ -135,25 +148,22 @@ impl<'a> Parameter<'a> {
         if self.is_flag() && flag(actual).is_some() && flag(actual) == flag(wanted) {
             return true;
         }
+        if self.meant(wanted).is_some_and(|meant| meant.eq_ignore_ascii_case(actual)) {
+            return true;
+        }
         same_list(actual, wanted, self.is_choice(wanted))
     }
 
     /// Tells whether the value is one of a fixed choice, of which letter case carries no meaning.
     fn is_choice(self, wanted: &str) -> bool {
-        let mut choices = self.text("AllowedValues").split(',').map(str::trim);
-        choices.any(|choice| choice.eq_ignore_ascii_case(wanted))
+        self.choices().any(|choice| choice.eq_ignore_ascii_case(wanted))
     }
 
     /// Returns the value in the spelling that AWS takes.
     fn spelled(self, wanted: &str) -> Value {
-        let choices = || self.text("AllowedValues").split(',').map(str::trim);
-        let exact = choices().any(|choice| choice == wanted);
-        let folded = || choices().find(|choice| choice.eq_ignore_ascii_case(wanted));
-        let meant = || {
-            let wanted = flag(wanted).filter(|_| self.is_flag())?;
-            choices().find(|choice| flag(choice) == Some(wanted))
-        };
-        let spelled = if exact { None } else { folded().or_else(meant) };
+        let exact = self.choices().any(|choice| choice == wanted);
+        let folded = || self.choices().find(|choice| choice.eq_ignore_ascii_case(wanted));
+        let spelled = if exact { None } else { folded().or_else(|| self.meant(wanted)) };
         spelled.unwrap_or(wanted).into()
     }
 

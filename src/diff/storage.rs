@@ -21,7 +21,10 @@ pub(super) fn judge(want: &Value, have: Option<&Value>, has_ceiling: bool) -> Ju
     } else if actual < declared {
         Judgement::differs(want)
     } else if has_ceiling {
-        Judgement::Ahead(format!("autoscaling has grown the storage to {actual} GiB"))
+        Judgement::Ahead(format!(
+            "the storage has {actual} GiB, more than the declared {declared}: autoscaling grows it, \
+             and nothing shrinks it"
+        ))
     } else if actual <= rounded_up(declared) {
         Judgement::Ahead(rounding(declared, actual))
     } else {

@@ -17,6 +17,7 @@ pub mod network;
 pub mod object;
 mod parse;
 mod policy;
+mod rivals;
 mod salvage;
 mod schema;
 mod shape;

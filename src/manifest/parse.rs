@@ -92,13 +92,14 @@ pub(super) fn failed(path: &str) -> Parsed {
     Parsed { problems: vec![problem], unsure: true, ..Parsed::default() }
 }
 
-/// Returns the problem that a good file has when other files declare its object as well.
-pub(super) fn duplicate(
+/// Makes a problem that stands at the name of an object.
+pub(super) fn at_name(
     path: &str,
     bytes: &[u8],
     key: &Key,
-    others: &[&str],
-    winner: Option<&str>,
+    code: &'static str,
+    message: String,
+    hint: String,
 ) -> Option<Problem> {
     let text = std::str::from_utf8(bytes).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -106,12 +107,7 @@ pub(super) fn duplicate(
         let root = yaml::tree(document.text).ok()?;
         (key_of(&root).as_ref() == Some(key)).then(|| name_of(document))
     })?;
-    let message = format!("{key} is also declared in {}", others.join(" and "));
-    let hint = match winner {
-        Some(winner) => format!("remove one; until then the one in {winner} stays in force"),
-        None => "remove one; until then neither is taken".to_owned(),
-    };
-    let mistake = Mistake::error(span, "DuplicateObject", message).hint(hint);
+    let mistake = Mistake::error(span, code, message).hint(hint);
     Some(Source::new(path.into(), text).problem(mistake))
 }
 

@@ -15,7 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::Object;
-use super::parse::{Parsed, duplicate, failed, parse, refused};
+use super::parse::{Parsed, failed, parse, refused};
+use super::rivals::{Twin, duplicate, twins};
 use crate::model::tree::Content;
 use crate::model::{ChangeSet, Entry, Key, Problem};
 
@@ -85,9 +86,16 @@ impl Files {
         let of_files = self.files.values().flat_map(|file| &file.now.problems);
         let mut all: Vec<Problem> =
             of_files.chain(self.contested.values().flatten()).cloned().collect();
+        all.extend(twins(self.objects()).iter().filter_map(|found| self.tell_twin(found)));
         all.sort();
         all.dedup();
         all
+    }
+
+    fn tell_twin(&self, found: &Twin<'_>) -> Option<Problem> {
+        let path = &found.object.path;
+        let Content::Bytes(bytes) = &self.files.get(path)?.entry.content else { return None };
+        found.problem(bytes)
     }
 
     /// Returns every problem by file.

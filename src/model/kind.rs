@@ -17,6 +17,8 @@ pub struct List {
     pub operation: &'static str,
     /// The member of the answer that holds the list; also the name of the list in saved answers.
     pub answer: &'static str,
+    /// The member by which AWS identifies an item; an answer with an item that lacks it is doubt.
+    pub identifier: &'static str,
     /// The request parameter for the page size, and its largest value.
     pub page_size: (&'static str, u32),
     /// The request parameter and the answer's member that carry the continuation.

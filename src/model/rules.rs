@@ -34,6 +34,11 @@ pub struct Rule {
     pub yields: &'static [Yield],
     /// The member that must be true, or not zero, for the field to have a meaning.
     pub relevant: Option<&'static str>,
+    /// True when AWS answers the member of every settled resource: without it nothing is known.
+    pub always: bool,
+    /// The state of the resource that a change of this field ends; it is then sent at once, even if
+    /// the same value is queued already.
+    pub cures: Option<&'static str>,
     /// The field with which it changes: a difference here waits while that one waits or is
     /// refused, and disrupts as much.
     pub with: Option<&'static str>,
@@ -55,6 +60,8 @@ impl Rule {
             security: false,
             yields: &[],
             relevant: None,
+            always: false,
+            cures: None,
             with: None,
         }
     }
@@ -129,6 +136,20 @@ impl Rule {
         self
     }
 
+    /// Says that AWS answers the member of every settled resource.
+    #[must_use]
+    pub const fn always(mut self) -> Self {
+        self.always = true;
+        self
+    }
+
+    /// Names the state that a change of this field ends.
+    #[must_use]
+    pub const fn cures(mut self, status: &'static str) -> Self {
+        self.cures = Some(status);
+        self
+    }
+
     /// Names the field with which it changes.
     #[must_use]
     pub const fn with(mut self, field: &'static str) -> Self {
@@ -174,7 +195,9 @@ pub enum Apply {
 
 /// Says how a declared and an actual value are compared.
 ///
-/// In every one of them a missing member equals the empty value of its type.
+/// In every one of them a missing member equals the empty value of its type, unless the rule says
+/// that AWS [always](Rule::always) answers it; a member of another type than the comparison needs is
+/// doubt, never a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
     /// The same JSON value; numbers and their text are the same.

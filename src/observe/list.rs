@@ -27,6 +27,7 @@ pub(super) async fn all(
         let Some(Value::Array(page)) = answer.get_mut(list.answer).map(Value::take) else {
             return Err(incomplete(&call, &format!("holds no {}", list.answer)));
         };
+        check(list, &call, &page)?;
         items.extend(page);
         match next_marker(&answer, list.marker.1) {
             None => return Ok(items),
@@ -37,6 +38,20 @@ pub(super) async fn all(
         }
     }
     Err(incomplete(&first, "has no end"))
+}
+
+/// An item without its identifier is no proof that the resource of some name is absent.
+pub(super) fn check(list: &List, call: &Call, items: &[Value]) -> Result<(), CallError> {
+    let is_named = |item: &Value| {
+        item.get(list.identifier).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+    };
+    match items.iter().all(is_named) {
+        true => Ok(()),
+        false => Err(incomplete(
+            call,
+            &format!("holds one of {} without {}", list.answer, list.identifier),
+        )),
+    }
 }
 
 /// Follows an RDS read that pages by `Marker`, joining the lists of its pages.

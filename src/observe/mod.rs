@@ -182,7 +182,10 @@ impl Observer {
         let mut lists = Lists::new();
         for list in kind.lists() {
             match answer.get(list.answer).and_then(Value::as_array) {
-                Some(items) => lists.insert(list.answer, items.clone()),
+                Some(items) => match list::check(list, &call, items) {
+                    Ok(()) => lists.insert(list.answer, items.clone()),
+                    Err(error) => return Observation::Unknown(doubt(error)),
+                },
                 None => return Observation::Unknown(partial(&call.operation, list.answer)),
             };
         }

@@ -56,12 +56,15 @@ impl Saved {
                 return Err(SavedError::Shape(text));
             }
         }
-        let lists = kinds
+        let lists: BTreeMap<_, _> = kinds
             .iter()
             .flat_map(|kind| kind.lists())
             .map(|list| (list.operation, list.answer))
             .collect();
-        Ok(Self { answers, lists })
+        match lists.values().find_map(|list| Some((list, misspelt(list, &answers)?))) {
+            Some((list, name)) => Err(SavedError::Shape(format!("{name} looks like {list}"))),
+            None => Ok(Self { answers, lists }),
+        }
     }
 
     fn answer(&self, call: &Call) -> Result<Value, CallError> {
@@ -111,6 +114,14 @@ impl Cloud for Saved {
     fn call<'a>(&'a self, _target: &'a Target, call: &'a Call) -> CallFuture<'a> {
         Box::pin(std::future::ready(self.answer(call)))
     }
+}
+
+/// Returns the name of a list that is missing and stands there in another spelling.
+fn misspelt<'a>(list: &str, answers: &'a Map<String, Value>) -> Option<&'a String> {
+    let fold = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_like = |name: &str| strsim::damerau_levenshtein(&fold(name), &fold(list)) <= 1;
+    let missing = !answers.contains_key(list);
+    answers.keys().find(|name| missing && is_like(name))
 }
 
 /// Lists the names that a call asks for; paging parameters aside.

@@ -179,7 +179,13 @@ async fn many_writes_are_looked_after_with_a_new_list() {
 #[test]
 fn saved_answers_with_a_page_missing_are_refused() {
     let kinds = kinds::all();
-    for text in ["[]", "{", r#"{"DBInstances": {}}"#, r#"{"DBInstances": [], "Marker": "x"}"#] {
+    for text in [
+        "[]",
+        "{",
+        r#"{"DBInstances": {}}"#,
+        r#"{"DBInstances": [], "Marker": "x"}"#,
+        r#"{"DbInstance": []}"#,
+    ] {
         assert!(saved::Saved::parse(text, kinds).is_err(), "{text}");
     }
 }
@@ -195,6 +201,8 @@ async fn a_list_that_was_not_saved_is_unknown_and_one_that_lacks_a_name_means_ab
     };
     assert!(matches!(look("{}").await, Observation::Unknown(Doubt::NotRecorded(_))));
     assert_eq!(look(r#"{"DBInstances": []}"#).await, Observation::Absent);
+    let nameless = look(r#"{"DBInstances": [{"Engine": "postgres"}]}"#).await;
+    assert!(matches!(nameless, Observation::Unknown(Doubt::Failed(_))), "{nameless:?}");
     let text = r#"{"DBInstances": [{"DBInstanceIdentifier": "db-0"}]}"#;
     assert!(matches!(look(text).await, Observation::Present(_)));
 }

@@ -99,7 +99,12 @@ fn broken(status: &str) -> Option<Readiness> {
 /// Lists what a reader should know of an instance.
 pub(super) fn notices(desired: &Bound, actual: &Observed) -> Vec<Notice> {
     let mut found = Vec::new();
-    if reboot_required(actual) {
+    if group_status(actual, "failed-to-apply") {
+        let message = "RDS could not apply the parameter group; the database log says which \
+                       parameter it refused";
+        found.push(notice("parameterGroup", "ParametersNotApplied", message.to_owned()));
+    }
+    if group_status(actual, "pending-reboot") {
         let message = "the parameter group has changes that come into force with a reboot; \
                        Levelset does not reboot";
         found.push(notice("parameterGroup", "RebootRequired", message.to_owned()));
@@ -116,11 +121,12 @@ fn notice(field: &str, code: &str, message: String) -> Notice {
     Notice { field: field.to_owned(), code: code.to_owned(), message }
 }
 
-/// The name of a group is in force at once; its parameters only after a reboot.
-fn reboot_required(actual: &Observed) -> bool {
+/// Tells whether a group of the instance is in a state. The name of a group is in force at once; its
+/// parameters only after a reboot.
+fn group_status(actual: &Observed, status: &str) -> bool {
     let groups = actual.member("DBParameterGroups").and_then(Value::as_array);
     groups.into_iter().flatten().any(|group| {
-        group.get("ParameterApplyStatus").and_then(Value::as_str) == Some("pending-reboot")
+        group.get("ParameterApplyStatus").and_then(Value::as_str) == Some(status)
     })
 }
 

@@ -50,6 +50,7 @@ impl Kind for DbInstance {
         &[List {
             operation: "DescribeDBInstances",
             answer: "DBInstances",
+            identifier: "DBInstanceIdentifier",
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

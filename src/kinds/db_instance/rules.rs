@@ -84,20 +84,25 @@ const fn storage(field: &'static str, member: &'static str) -> Rule {
 
 /// The rules, in the order in which reports show them.
 pub(super) const RULES: &[Rule] = &[
-    plain("engine", "Engine").compare(Compare::FoldCase).immutable("EngineImmutable"),
+    plain("engine", "Engine").compare(Compare::FoldCase).immutable("EngineImmutable").always(),
     queued("version", "EngineVersion")
         .compare(Compare::Version { engine: "engine", allow_major: "allowMajorVersionUpgrade" })
         .disrupts(Disruption::Reboot)
-        .yields(OF_CLUSTER),
+        .yields(OF_CLUSTER)
+        .always(),
     plain("allowMajorVersionUpgrade", "AllowMajorVersionUpgrade").compare(Compare::WriteOnly),
     queued("sizeClass", "DBInstanceClass")
         .compare(Compare::FoldCase)
-        .disrupts(Disruption::Reboot),
+        .disrupts(Disruption::Reboot)
+        .always(),
     storage("storage.type", "StorageType").compare(Compare::FoldCase),
-    storage("storage.sizeGiB", "AllocatedStorage").compare(Compare::Storage {
-        ceiling: "storage.maxSizeGiB",
-        ceiling_member: "MaxAllocatedStorage",
-    }),
+    storage("storage.sizeGiB", "AllocatedStorage")
+        .compare(Compare::Storage {
+            ceiling: "storage.maxSizeGiB",
+            ceiling_member: "MaxAllocatedStorage",
+        })
+        .cures(FULL.status)
+        .always(),
     plain("storage.maxSizeGiB", "MaxAllocatedStorage")
         .compare(Compare::Ceiling { size: "AllocatedStorage" })
         .yields(OF_CLUSTER),

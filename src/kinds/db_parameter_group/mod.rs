@@ -39,6 +39,7 @@ impl Kind for DbParameterGroup {
         &[List {
             operation: "DescribeDBParameterGroups",
             answer: "DBParameterGroups",
+            identifier: "DBParameterGroupName",
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

@@ -49,6 +49,7 @@ impl Kind for DbSubnetGroup {
         &[List {
             operation: "DescribeDBSubnetGroups",
             answer: "DBSubnetGroups",
+            identifier: "DBSubnetGroupName",
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

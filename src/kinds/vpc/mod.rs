@@ -32,12 +32,18 @@ impl Kind for Vpc {
     }
 
     fn lists(&self) -> &'static [List] {
-        const fn list(operation: &'static str, answer: &'static str) -> List {
+        const fn list(
+            operation: &'static str,
+            answer: &'static str,
+            identifier: &'static str,
+        ) -> List {
             let (page_size, marker) = (("MaxResults", 1000), ("NextToken", "NextToken"));
-            List { operation, answer, page_size, marker }
+            List { operation, answer, identifier, page_size, marker }
         }
-        const LISTS: &[List] =
-            &[list("DescribeVpcs", "Vpcs"), list("DescribeSubnets", "Subnets")];
+        const LISTS: &[List] = &[
+            list("DescribeVpcs", "Vpcs", "VpcId"),
+            list("DescribeSubnets", "Subnets", "SubnetId"),
+        ];
         LISTS
     }
 

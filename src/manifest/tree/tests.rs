@@ -69,6 +69,41 @@ fn a_file_that_breaks_keeps_its_last_good_objects() {
     assert_eq!((names(&touched), files.problems().len()), (vec!["a"], 0));
 }
 
+#[test]
+fn two_objects_with_one_database_are_told_at_both_names_and_stay_in_force() {
+    let database = |identifier: &str| {
+        format!(
+            "  resources:\n    database:\n      engine: postgres\n      version: \"15\"\n      \
+             sizeClass: db.r6g.large\n      identifier: {identifier}\n"
+        )
+    };
+    let with = |name: &str, environment: &str, identifier: &str| {
+        Some(manifest(name, environment).replace("---\n", &database(identifier)))
+    };
+    let mut files = Files::default();
+    let first = [
+        ("a.yaml", with("a", "one", "Shared")),
+        ("b.yaml", with("b", "one", "shared")),
+        ("c.yaml", with("c", "two", "shared")),
+    ];
+    assert_eq!(names(&files.apply(&changes(true, &first))), ["a", "b", "c"]);
+    let told: Vec<String> = files
+        .problems()
+        .iter()
+        .filter(|it| it.code == "ResourceDeclaredTwice")
+        .map(|it| format!("{}:{} {}", it.position.path, it.position.line, it.message))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "a.yaml:4 the database shared is also declared by Workspace/b",
+            "b.yaml:4 the database shared is also declared by Workspace/a",
+        ]
+    );
+    let _ = files.apply(&changes(false, &[("b.yaml", with("b", "one", "other"))]));
+    assert!(files.problems().iter().all(|it| it.code != "ResourceDeclaredTwice"));
+}
+
 /// Reads like [`parse`], and panics on a text that holds `boom`.
 fn fragile(path: &str, bytes: &[u8]) -> Parsed {
     let text = String::from_utf8_lossy(bytes);
