@@ -1,3 +1,4 @@
 //! The whole agent, from a commit to a converged cloud and back.
 
 mod budgets;
+mod requests;

@@ -588,7 +588,7 @@ fn store(folder: &Path) {
                 },
                 memory: Memory::default(),
             };
-            store.put(&record, &[], token).await.unwrap();
+            store.put(&record, &[], &[], token).await.unwrap();
         }
         store.close().await;
     };

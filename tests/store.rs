@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use levelset::model::{Key, Shard};
-use levelset::status::{InMemory, Sqlite, Store};
+use levelset::model::{Ask, Key, Shard};
+use levelset::status::{InMemory, Sqlite, Store, StoreError};
 use sqlx::Connection;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -46,14 +46,14 @@ async fn what_was_written_is_there_after_reopening_and_tokens_go_on_growing() {
     let key = Key::workspace("a");
     let store = Sqlite::open(&file(&folder)).await.unwrap();
     let first = store.grant(Shard(0)).await.unwrap();
-    store.put(&record("a", 7), &[contract::event(&key, 1)], first).await.unwrap();
+    store.put(&record("a", 7), &[contract::event(&key, 1)], &[], first).await.unwrap();
     store.close().await;
 
     let store = Sqlite::open(&file(&folder)).await.unwrap();
     assert_eq!(store.get(&key).await.unwrap(), Some(record("a", 7)));
     assert_eq!(store.history(&key, 10).await.unwrap().len(), 1);
     assert!(store.grant(Shard(0)).await.unwrap().number > first.number);
-    assert!(store.put(&record("a", 8), &[], first).await.is_err());
+    assert!(store.put(&record("a", 8), &[], &[], first).await.is_err());
 }
 
 #[tokio::test]
@@ -137,10 +137,42 @@ async fn a_reader_beside_the_agent_sees_what_it_writes_and_writes_nothing() {
     let agent = Sqlite::open(&file(&folder)).await.unwrap();
     let token = agent.grant(Shard(0)).await.unwrap();
     let reader = Sqlite::open_read_only(&file(&folder)).await.unwrap();
-    agent.put(&record("a", 1), &[], token).await.unwrap();
+    agent.put(&record("a", 1), &[], &[], token).await.unwrap();
     assert_eq!(reader.all().await.unwrap(), [record("a", 1)]);
-    let error = reader.put(&record("a", 2), &[], token).await.unwrap_err().to_string();
+    let error = reader.put(&record("a", 2), &[], &[], token).await.unwrap_err().to_string();
     assert!(error.contains("it may only be read"), "{error}");
+}
+
+#[tokio::test]
+async fn a_person_asks_beside_the_agent_and_it_is_there_after_a_restart() {
+    let folder = TempDir::new().unwrap();
+    let agent = Sqlite::open(&file(&folder)).await.unwrap();
+    let beside = Sqlite::open_beside(&file(&folder)).await.unwrap();
+    let retry = Ask::Retry { object: Key::workspace("a") };
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    beside.ask(std::slice::from_ref(&retry), "alice", now).await.unwrap();
+    assert_eq!(agent.asked_since(0).await.unwrap()[0].ask, retry);
+    beside.close().await;
+    agent.close().await;
+    let agent = Sqlite::open(&file(&folder)).await.unwrap();
+    assert_eq!(agent.asked_since(0).await.unwrap()[0].ask, retry);
+}
+
+#[tokio::test]
+async fn a_person_makes_no_store_and_migrates_none() {
+    let folder = TempDir::new().unwrap();
+    let refused = |error: StoreError| error.to_string();
+    let none = Sqlite::open_beside(&file(&folder)).await.map_err(refused).unwrap_err();
+    assert!(none.contains("has the agent run with this state directory?"), "{none}");
+    assert!(!file(&folder).exists());
+    Sqlite::open(&file(&folder)).await.unwrap().close().await;
+    let mut connection = raw(&file(&folder)).await;
+    let older = "DELETE FROM _sqlx_migrations \
+        WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
+    sqlx::query(older).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let old = Sqlite::open_beside(&file(&folder)).await.map_err(refused).unwrap_err();
+    assert!(old.contains("it was written by an older version of levelset"), "{old}");
 }
 
 #[tokio::test]
@@ -151,7 +183,7 @@ async fn a_write_waits_for_another_process_that_holds_the_file() {
     let mut other = raw(&file(&folder)).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let record = record("a", 1);
-    let write = store.put(&record, &[], token);
+    let write = store.put(&record, &[], &[], token);
     let held = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         sqlx::query("COMMIT").execute(&mut other).await.unwrap();
@@ -170,7 +202,7 @@ async fn many_writers_at_once_lose_nothing() {
         let store = store.clone();
         writers.spawn(async move {
             let record = record(&format!("w{number:03}"), number);
-            store.put(&record, &[contract::event(&record.key, 1)], token).await.unwrap();
+            store.put(&record, &[contract::event(&record.key, 1)], &[], token).await.unwrap();
         });
     }
     writers.join_all().await;
@@ -186,7 +218,7 @@ async fn a_write_that_is_given_up_half_way_leaves_nothing_behind() {
     let token = store.grant(Shard(0)).await.unwrap();
     for polls in 1..30 {
         let record = record("a", polls);
-        let mut write = store.put(&record, &[], token);
+        let mut write = store.put(&record, &[], &[], token);
         for _ in 0..polls {
             if futures_util::poll!(&mut write).is_ready() {
                 break;
@@ -197,6 +229,6 @@ async fn a_write_that_is_given_up_half_way_leaves_nothing_behind() {
         let found = store.get(&record.key).await.unwrap();
         assert!(found.is_none_or(|found| found == self::record("a", found.generation.0)));
     }
-    store.put(&record("a", 99), &[], token).await.unwrap();
+    store.put(&record("a", 99), &[], &[], token).await.unwrap();
     assert_eq!(store.get(&Key::workspace("a")).await.unwrap(), Some(record("a", 99)));
 }

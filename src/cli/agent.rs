@@ -27,6 +27,7 @@ use crate::lease::{Single, StateDirectory};
 use crate::model::{Cloud, Shard};
 use crate::reconcile::engine::Engine;
 use crate::reconcile::next::Pace;
+use crate::reconcile::requests::Requests;
 use crate::reconcile::triggers::Triggers;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::reconcile::worker;
@@ -92,16 +93,21 @@ impl Agent {
         Ok((Self { engine, queue, metrics, stop, tasks, store }, triggers))
     }
 
-    /// Starts to follow the repository; neither of the two tasks ends before the agent stops.
+    /// Starts to follow the repository and what people ask; none of the tasks ends before the agent
+    /// stops.
     pub(super) fn follow(&self, remote: Remote, triggers: Triggers) -> Following {
         let clock = Arc::clone(&self.engine.clock);
         let rng = StdRng::seed_from_u64(rand::random());
         let (watcher, watched) =
             Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
+        let (engine, queue, metrics) =
+            (Arc::clone(&self.engine), Arc::clone(&self.queue), Arc::clone(&self.metrics));
+        let requests = Requests::new(engine, queue, metrics, triggers.confirmations());
         let taking = triggers.run(watched.changes, watched.health, self.stop.clone());
         Following {
             taking: self.tasks.spawn(taking),
             reading: self.tasks.spawn(watcher.run(self.stop.clone())),
+            heeding: self.tasks.spawn(requests.run(self.stop.clone())),
         }
     }
 

@@ -22,6 +22,11 @@ pub(super) fn system_clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
+/// Returns the time at which a person asks.
+pub(super) fn now() -> Timestamp {
+    SystemClock.now()
+}
+
 /// Tells one time for ever, so that a plan can be made again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At(pub(super) Timestamp);

@@ -7,6 +7,8 @@ use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
+
 use super::following::Lost;
 use crate::config::ConfigProblem;
 use crate::lease::StateError;
@@ -50,6 +52,25 @@ pub enum Error {
     /// The agent's store could not be read or written.
     #[error(transparent)]
     Store(StoreError),
+    /// What a person asks could not be written beside the agent.
+    #[error(transparent)]
+    Ask(StoreError),
+    /// Nothing of this digest is frozen.
+    #[error("nothing is frozen under the digest \"{digest}\"")]
+    NotFrozen {
+        /// What was to be confirmed.
+        digest: String,
+        /// What is frozen now, one line each.
+        frozen: Vec<String>,
+    },
+    /// A snooze would end before it begins.
+    #[error("cannot snooze until {until}: that is not ahead, it is {now}")]
+    NotAhead {
+        /// When it would end.
+        until: Timestamp,
+        /// The time.
+        now: Timestamp,
+    },
     /// The repository could not be read.
     #[error(transparent)]
     Source(SourceError),
@@ -117,6 +138,7 @@ impl Error {
     fn details(&self) -> Vec<String> {
         match self {
             Self::Settings(problems) => problems.iter().map(ToString::to_string).collect(),
+            Self::NotFrozen { frozen, .. } => frozen.clone(),
             _ => Vec::new(),
         }
     }
@@ -140,6 +162,12 @@ impl Error {
             Self::Observed { .. } => {
                 "the file is one JSON object of the AWS CLI's lists: {\"DBInstances\": [...]}"
             }
+            Self::Ask(_) => "run it as a user who may write the agent's state directory",
+            Self::NotFrozen { frozen, .. } if frozen.is_empty() => {
+                "nothing at all is frozen; `levelset status` shows what is"
+            }
+            Self::NotFrozen { .. } => "confirm one of these, after a look at its objects",
+            Self::NotAhead { .. } => "give a later time, or a length of time with --for",
             Self::Ended(_) => "start it again, and report it with the last lines of the log",
             Self::UnknownObject { .. } => "`levelset status` lists all of them",
             Self::AmbiguousObject { .. } => "write Workspace/NAME or Network/NAME",

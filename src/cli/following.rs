@@ -1,7 +1,9 @@
-//! The two tasks that follow the repository, watched: an agent without them must not look alive.
+//! The tasks that follow the repository and what people ask, watched: an agent without them must not
+//! look alive.
 //!
-//! In: the handles of the task that reads commits and of the one that takes them over. Out: a
-//! [`Lost`] as soon as one of them ends, by itself or by a panic. It ends nothing itself.
+//! In: the handles of the task that reads commits, of the one that takes them over, and of the one
+//! that looks for requests. Out: a [`Lost`] as soon as one of them ends, by itself or by a panic. It
+//! ends nothing itself.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,13 +13,15 @@ use tokio::task::{JoinError, JoinHandle};
 /// How long the other task is waited for when one has ended: its panic may be the reason.
 const REASON: Duration = Duration::from_secs(1);
 
-/// Holds the two tasks; each of them ends only when the agent stops.
+/// Holds the tasks; each of them ends only when the agent stops.
 #[derive(Debug)]
 pub(super) struct Following {
     /// Reads the commits of the repository.
     pub(super) reading: JoinHandle<()>,
     /// Takes over what they changed.
     pub(super) taking: JoinHandle<()>,
+    /// Looks for what people ask.
+    pub(super) heeding: JoinHandle<()>,
 }
 
 /// Says which task ended although the agent was not stopping, and how.
@@ -35,9 +39,11 @@ impl Following {
     /// the panic is what is told.
     pub(super) async fn lost(self) -> Lost {
         let (mut reading, mut taking) = (self.reading, self.taking);
+        let mut heeding = self.heeding;
         let (first, (task, other)) = tokio::select! {
             ended = &mut reading => (Lost::new(READING, ended), (TAKING, taking)),
             ended = &mut taking => (Lost::new(TAKING, ended), (READING, reading)),
+            ended = &mut heeding => return Lost::new(HEEDING, ended),
         };
         if first.panic.is_some() {
             return first;
@@ -51,6 +57,7 @@ impl Following {
 
 const READING: &str = "the task that reads the repository";
 const TAKING: &str = "the task that takes over commits";
+const HEEDING: &str = "the task that looks for what people ask";
 
 impl Lost {
     fn new(task: &'static str, ended: Result<(), JoinError>) -> Self {
@@ -92,18 +99,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_panic_of_either_task_is_told_at_once() {
         let reading = spawn(async { panic!("the {} is gone", "clone") });
-        let following = Following { reading, taking: spawn(pending()) };
+        let following = Following { reading, taking: spawn(pending()), heeding: spawn(pending()) };
         let lost = following.lost().await.to_string();
         assert_eq!(lost, "the task that reads the repository panicked: the clone is gone");
         let taking = spawn(async { panic!("no such key") });
-        let following = Following { reading: spawn(pending()), taking };
+        let following = Following { reading: spawn(pending()), taking, heeding: spawn(pending()) };
         let lost = following.lost().await.to_string();
         assert_eq!(lost, "the task that takes over commits panicked: no such key");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ends_by_itself_is_lost_too() {
-        let following = Following { reading: spawn(pending()), taking: spawn(async {}) };
+        let following = Following {
+            reading: spawn(pending()),
+            taking: spawn(async {}),
+            heeding: spawn(pending()),
+        };
         let error = Error::Ended(following.lost().await);
         let expected = "\
 error: the agent no longer follows the repository: the task that takes over commits ended without \
@@ -122,7 +133,8 @@ being asked to
             panic!("late");
         });
         let taking = spawn(async move { while receiver.recv().await.is_some() {} });
-        let lost = Following { reading, taking }.lost().await.to_string();
+        let lost =
+            Following { reading, taking, heeding: spawn(pending()) }.lost().await.to_string();
         assert_eq!(lost, "the task that reads the repository panicked: late");
     }
 }

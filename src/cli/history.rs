@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 use super::error::Error;
 use super::output::Output;
 use super::settings::Flags;
-use super::status::choose;
-use super::{Exit, Format, runtime};
-use crate::lease::StateDirectory;
+use super::store::{find, read};
+use super::{Exit, Format};
 use crate::report::json::document;
-use crate::status::{Event, Sqlite, Store};
+use crate::status::{Event, Store};
 
 /// Show what happened to an object, newest first, from the agent's store
 #[derive(Debug, clap::Args)]
@@ -29,25 +28,10 @@ pub(super) fn run(
     flags: &Flags,
     output: &mut Output,
 ) -> Result<Exit, Error> {
-    let config = flags.load(&[])?;
-    let path = StateDirectory::store_file(&config.state_directory.value);
-    let events = runtime()?.block_on(async {
-        let store = Sqlite::open_read_only(&path).await.map_err(Error::Store)?;
-        let events = events(&store, arguments).await;
-        store.close().await;
-        events
-    })?;
+    let key = find(flags, &arguments.object)?.key;
+    let events = read(flags, async |store| store.history(&key, arguments.limit).await)?;
     output.print(&render(&events, arguments.output))?;
     Ok(Exit::Done)
-}
-
-async fn events(store: &Sqlite, arguments: &Arguments) -> Result<Vec<Event>, Error> {
-    let records = store.all().await.map_err(Error::Store)?;
-    let chosen = choose(&records, Some(&arguments.object))?;
-    match chosen.first() {
-        Some(record) => store.history(&record.key, arguments.limit).await.map_err(Error::Store),
-        None => Ok(Vec::new()),
-    }
 }
 
 fn render(events: &[Event], format: Format) -> String {

@@ -10,9 +10,11 @@ mod catalog;
 pub mod clock;
 mod cloud;
 mod completions;
+mod confirm;
 mod demo;
 mod engine;
 pub mod error;
+mod explain;
 mod figures;
 mod following;
 mod history;
@@ -22,13 +24,18 @@ mod manifests;
 pub mod output;
 mod plan;
 mod progress;
+mod reason;
 mod repository;
+mod resume;
 mod retry;
 mod run;
 mod schema;
 mod settings;
+mod snooze;
 mod standing;
 mod status;
+mod store;
+mod suspend;
 mod sync;
 mod validate;
 
@@ -93,8 +100,13 @@ enum Verb {
     Plan(plan::Arguments),
     Sync(sync::Arguments),
     Status(status::Arguments),
+    Explain(explain::Arguments),
     History(history::Arguments),
     Retry(retry::Arguments),
+    Suspend(suspend::Arguments),
+    Snooze(snooze::Arguments),
+    Resume(resume::Arguments),
+    Confirm(confirm::Arguments),
     Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
     Schema,
@@ -151,6 +163,11 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Demo(arguments) => demo::run(&arguments, output),
         Verb::History(arguments) => history::run(&arguments, settings, output),
         Verb::Retry(arguments) => retry::run(&arguments, settings, output),
+        Verb::Explain(arguments) => explain::run(&arguments, settings, output),
+        Verb::Suspend(arguments) => suspend::run(&arguments, settings, output),
+        Verb::Snooze(arguments) => snooze::run(&arguments, settings, output),
+        Verb::Resume(arguments) => resume::run(&arguments, settings, output),
+        Verb::Confirm(arguments) => confirm::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),
         Verb::Completions(arguments) => completions::run(&arguments, output),

@@ -1,21 +1,29 @@
-//! `levelset retry OBJECT`: lets an object that was given up try again.
+//! `levelset retry OBJECT...`: lets objects that were given up try again.
 
+use super::Exit;
+use super::clock::now;
 use super::error::Error;
 use super::output::Output;
 use super::settings::Flags;
-use super::status::choose;
-use super::{Exit, runtime};
-use crate::lease::StateDirectory;
-use crate::model::Key;
-use crate::status::{Sqlite, Store};
+use super::store::{ask, choose, read};
+use crate::model::{Ask, Key};
+use crate::status::Store;
+
+const WHAT: &str = "\
+Forgets the failures of an object, the changes that had no effect on it and the contests over its
+fields. A running agent makes its next pass within a second or two; the minimum interval between two
+passes and the API budgets hold. Without a running agent, the next `levelset run` or `sync` does it.";
 
 /// Let an object that was given up after too many failures try again
-///
-/// The agent tries with its next pass, at the time that `levelset status` shows.
 #[derive(Debug, clap::Args)]
+#[command(after_help = WHAT)]
 pub(super) struct Arguments {
-    /// The object: its name, or Workspace/NAME where the name is not enough
-    object: String,
+    /// The objects: their names, or Workspace/NAME where the name is not enough
+    #[arg(required_unless_present = "all", value_name = "OBJECT")]
+    objects: Vec<String>,
+    /// Every object that the store holds
+    #[arg(long, conflicts_with = "objects")]
+    all: bool,
 }
 
 pub(super) fn run(
@@ -23,21 +31,20 @@ pub(super) fn run(
     flags: &Flags,
     output: &mut Output,
 ) -> Result<Exit, Error> {
-    let config = flags.load(&[])?;
-    let path = StateDirectory::store_file(&config.state_directory.value);
-    let key = runtime()?.block_on(retry(&path, &arguments.object))?;
-    output.print(&format!("{key} tries again with its next pass\n"))?;
+    let keys = keys(arguments, flags)?;
+    let asks: Vec<Ask> = keys.iter().cloned().map(|object| Ask::Retry { object }).collect();
+    ask(flags, &asks, now())?;
+    let lines = keys.iter().map(|key| format!("{key} tries again with its next pass\n"));
+    output.print(&lines.collect::<String>())?;
     Ok(Exit::Done)
 }
 
-async fn retry(path: &std::path::Path, object: &str) -> Result<Key, Error> {
-    let reader = Sqlite::open_read_only(path).await.map_err(Error::Store)?;
-    let records = reader.all().await.map_err(Error::Store)?;
-    reader.close().await;
-    let key = choose(&records, Some(object))?.first().map(|record| record.key.clone());
-    let store = Sqlite::open(path).await.map_err(Error::Store)?;
-    let key = key.unwrap_or_else(|| Key::workspace(object));
-    let done = store.retry(&key).await.map_err(Error::Store);
-    store.close().await;
-    done.map(|_| key)
+fn keys(arguments: &Arguments, flags: &Flags) -> Result<Vec<Key>, Error> {
+    let records = read(flags, async |store| store.all().await)?;
+    let named = arguments.objects.iter().map(|name| choose(&records, Some(name)));
+    let chosen = match arguments.all {
+        true => choose(&records, None)?,
+        false => named.collect::<Result<Vec<_>, Error>>()?.concat(),
+    };
+    Ok(chosen.into_iter().map(|record| record.key.clone()).collect())
 }

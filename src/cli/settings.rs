@@ -65,6 +65,17 @@ pub(super) struct Flag<'a> {
     pub(super) value: Option<String>,
 }
 
+/// Names the person at the terminal: what is asked of the agent is told under this name.
+///
+/// `sudo` says who became somebody else. The name is told and not proven: whoever may write the
+/// store may ask.
+pub(super) fn person() -> String {
+    let named = ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(variable);
+    let shown = |name: String| name.chars().filter(|letter| !letter.is_control()).collect();
+    let mut names = named.map(shown).filter(|name: &String| !name.is_empty());
+    names.next().unwrap_or_else(|| "somebody without a name".to_owned())
+}
+
 #[expect(clippy::disallowed_methods, reason = "hands the environment to config, which reads it")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()

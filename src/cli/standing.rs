@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use crate::model::plan::{Action, Step, Verdict};
     use crate::model::{
-        AccountId, Attempt, Disruption, Generation, Key, KindName, Refusal, Region, ResourceId,
-        Scope, StepOutcome,
+        AccountId, Attempt, Disruption, Generation, Holder, Holds, Key, KindName, Refusal, Region,
+        ResourceId, Scope, StepOutcome,
     };
     use crate::status::build::{Found, build};
 
@@ -145,7 +145,9 @@ mod tests {
     #[test]
     fn what_keeps_the_whole_object_goes_before_its_resources() {
         let of = |change: fn(&mut Found)| standing(waiting("Creating"), change);
-        assert_eq!(of(|found| found.suspended = true), Standing::Held);
+        let by = Holder::Annotation { path: "a.yaml".into(), line: 6 };
+        let holds = Holds { suspended: vec![by], ..Holds::default() };
+        assert_eq!(standing(waiting("Creating"), |found| found.holds = holds), Standing::Held);
         assert_eq!(of(|found| found.failed = true), Standing::Stopped);
         assert_eq!(of(|found| found.unplaced = Some("no".to_owned())), Standing::Stopped);
         assert!(Standing::Held.is_good() && !Standing::Stopped.is_good());

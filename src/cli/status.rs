@@ -6,10 +6,11 @@
 use super::error::Error;
 use super::output::Output;
 use super::settings::Flags;
-use super::{Exit, Format, runtime};
-use crate::lease::StateDirectory;
+use super::store::{choose, read, told};
+use super::{Exit, Format};
+use crate::model::Freeze;
 use crate::report::{Style, Told, json, text};
-use crate::status::{Record, Sqlite, Store};
+use crate::status::{Record, Store};
 
 /// Show how every object stands, or everything about one, from the agent's store
 #[derive(Debug, clap::Args)]
@@ -26,54 +27,18 @@ pub(super) fn run(
     flags: &Flags,
     output: &mut Output,
 ) -> Result<Exit, Error> {
-    let config = flags.load(&[])?;
-    let path = StateDirectory::store_file(&config.state_directory.value);
-    let records = runtime()?.block_on(async {
-        let store = Sqlite::open_read_only(&path).await.map_err(Error::Store)?;
-        let records = store.all().await.map_err(Error::Store);
-        store.close().await;
-        records
-    })?;
+    let (records, freezes) =
+        read(flags, async |store| Ok((store.all().await?, store.freezes().await?)))?;
     let chosen = choose(&records, arguments.object.as_deref())?;
-    output.print(&render(&chosen, arguments, output.style()))?;
+    output.print(&render(&chosen, &freezes, arguments, output.style()))?;
     Ok(Exit::Done)
 }
 
-/// Returns the records that are asked for, in the order of their keys.
-///
-/// # Errors
-///
-/// When a name is given and it is the name of no object, or of several.
-pub(super) fn choose<'a>(
-    records: &'a [Record],
-    object: Option<&str>,
-) -> Result<Vec<&'a Record>, Error> {
-    let Some(name) = object else {
-        let mut all: Vec<&Record> = records.iter().collect();
-        all.sort_by(|a, b| a.key.cmp(&b.key));
-        return Ok(all);
-    };
-    let is_named = |record: &&Record| *record.key.name == *name || record.key.to_string() == name;
-    let found: Vec<&Record> = records.iter().filter(is_named).collect();
-    match found.len() {
-        1 => Ok(found),
-        0 => Err(Error::UnknownObject { name: name.to_owned() }),
-        _ => Err(Error::AmbiguousObject { name: name.to_owned() }),
-    }
-}
-
-fn render(records: &[&Record], arguments: &Arguments, style: Style) -> String {
-    let told: Vec<Told<'_>> = records
-        .iter()
-        .map(|record| Told {
-            key: &record.key,
-            generation: record.generation,
-            status: &record.status,
-        })
-        .collect();
+fn render(records: &[&Record], freezes: &[Freeze], arguments: &Arguments, style: Style) -> String {
+    let told: Vec<Told<'_>> = records.iter().map(|record| told(record)).collect();
     match (arguments.output, told.as_slice(), &arguments.object) {
-        (Format::Json, told, _) => json::status(told),
+        (Format::Json, told, _) => json::status(told, freezes),
         (Format::Text, [one], Some(_)) => text::object(one, style),
-        (Format::Text, told, _) => text::status(told, style),
+        (Format::Text, told, _) => text::status(told, freezes, style),
     }
 }

@@ -19,9 +19,10 @@ use super::output::Output;
 use super::repository::remote;
 use super::settings::Flags;
 use super::standing::Standing;
+use super::store::told;
 use super::{Exit, Format, cloud, logging, runtime};
 use crate::config::Config;
-use crate::model::{ChangeSet, Problem, Severity};
+use crate::model::{ChangeSet, Freeze, Problem, Severity};
 use crate::queue::Lane;
 use crate::reconcile::next::Pace;
 use crate::report::{Style, Told, json, text};
@@ -61,6 +62,8 @@ pub(super) struct Arguments {
 /// Holds what a run came to.
 struct Synced {
     records: Vec<Record>,
+    /// What waits for `levelset confirm`.
+    freezes: Vec<Freeze>,
     problems: Vec<Problem>,
     /// When the run began: a status from before says nothing of it.
     begun: Timestamp,
@@ -80,7 +83,7 @@ pub(super) fn run(
         let changes = commit(arguments, &config).await?;
         converge(&config, &changes, Duration::from_secs(arguments.timeout)).await
     })?;
-    output.print(&report(&synced.records, arguments.output, output.style()))?;
+    output.print(&report(&synced, arguments.output, output.style()))?;
     if !synced.problems.is_empty() {
         output.note(text::problems(&synced.problems, output.note_style()).trim_end());
     }
@@ -91,18 +94,11 @@ pub(super) fn run(
     Ok(if synced.is_good() { Exit::Done } else { Exit::Wrong })
 }
 
-fn report(records: &[Record], format: Format, style: Style) -> String {
-    let told: Vec<Told<'_>> = records
-        .iter()
-        .map(|record| Told {
-            key: &record.key,
-            generation: record.generation,
-            status: &record.status,
-        })
-        .collect();
+fn report(synced: &Synced, format: Format, style: Style) -> String {
+    let told: Vec<Told<'_>> = synced.records.iter().map(told).collect();
     match format {
-        Format::Text => text::status(&told, style),
-        Format::Json => json::status(&told),
+        Format::Text => text::status(&told, &synced.freezes, style),
+        Format::Json => json::status(&told, &synced.freezes),
     }
 }
 
@@ -141,6 +137,7 @@ async fn converge(
     let (agent, mut triggers) = Agent::open(config, cloud, Pace::default()).await?;
     let begun = agent.engine.clock.now();
     triggers.take(changes).await;
+    triggers.confirm_asked().await;
     wake(&agent);
     agent.work(config.workers.value);
     let resting = tokio::time::timeout(timeout, rest(&agent, begun)).await;
@@ -150,9 +147,10 @@ async fn converge(
         Err(_) => declared(&agent).await,
     };
     let snapshot = agent.engine.desired.snapshot();
+    let freezes = agent.engine.store.freezes().await.map_err(Error::Store);
     agent.close().await;
     let problems = snapshot.problems.values().flatten().cloned().collect();
-    Ok(Synced { records: records?, problems, begun, in_time })
+    Ok(Synced { records: records?, freezes: freezes?, problems, begun, in_time })
 }
 
 /// Asks for a pass of every object now, also of one that an agent has found as declared a while ago.

@@ -18,6 +18,8 @@ pub struct Cache {
     guard: Guard,
     /// Keys in the snapshot that have no object in the files now.
     absent: BTreeSet<Key>,
+    /// Keys whose removal a person confirmed before the start.
+    confirmed: BTreeSet<Key>,
     working: Snapshot,
     reader: Reader,
 }
@@ -29,6 +31,7 @@ impl Cache {
             files: Files::default(),
             guard,
             absent: BTreeSet::new(),
+            confirmed: BTreeSet::new(),
             working: Snapshot::default(),
             reader: Reader::default(),
         }
@@ -42,6 +45,12 @@ impl Cache {
             (key, Orphan { generation, digest, revision, removed: None })
         }));
         self.publish();
+    }
+
+    /// Takes over whose removal a person has confirmed: if they are still gone from the first full
+    /// list, nobody is asked again.
+    pub fn restore_confirmed(&mut self, keys: impl IntoIterator<Item = Key>) {
+        self.confirmed.extend(keys);
     }
 
     /// Returns the handle through which others read the newest snapshot.
@@ -124,6 +133,7 @@ impl Cache {
     fn list(&mut self, object: Arc<Object>, revision: &Revision, changes: &mut Changes) {
         let key = object.key.clone();
         self.absent.remove(&key);
+        self.confirmed.remove(&key);
         let (entry, change, is_new) = match self.working.objects.get(&key) {
             Some(entry) if entry.removed.is_none() && entry.object == object => return,
             Some(entry) => succeed(entry, object, revision),
@@ -163,6 +173,9 @@ impl Cache {
         if *self.working.kept != kept {
             self.working.kept = Arc::new(kept);
         }
+        let (confirmed, vanished): (BTreeSet<Key>, BTreeSet<Key>) =
+            vanished.into_iter().partition(|key| self.confirmed.contains(key));
+        self.remove(&confirmed, &Removed { revision: revision.clone(), confirmed: true }, changes);
         let objection = self.guard.objects_to(vanished.len(), self.census());
         let frozen = self.working.frozen.take();
         let Some(reason) = objection else {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::words;
+use super::{words, yaml};
 use crate::model::Finding;
 
 /// The prefix of the annotations that are ours.
@@ -40,6 +40,21 @@ pub(super) const KNOWN: [(&str, &str); 4] = [
     ),
 ];
 
+/// Finds the annotations that hold the agent back: whoever lifts them has to know where they stand.
+///
+/// Most manifests have none, and their text is not looked at.
+pub(super) fn holds(
+    annotations: &BTreeMap<String, String>,
+    text: &str,
+) -> Vec<(&'static str, usize)> {
+    let held = [SUSPEND, SNOOZE_UNTIL].into_iter().filter(|key| annotations.contains_key(*key));
+    held.filter_map(|key| Some((key, yaml::tree(text).ok()?.locate(&pointer(key)).start))).collect()
+}
+
+fn pointer(key: &str) -> String {
+    format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
 /// Checks the annotations of an object; those of other tools are left alone.
 pub(super) fn check(annotations: &BTreeMap<String, String>) -> Vec<Finding> {
     let ours = annotations.iter().filter(|(key, _)| key.starts_with(PREFIX));
@@ -47,7 +62,7 @@ pub(super) fn check(annotations: &BTreeMap<String, String>) -> Vec<Finding> {
 }
 
 fn check_one(key: &str, value: &str) -> Option<Finding> {
-    let pointer = format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+    let pointer = pointer(key);
     let wrong = |message: String| Finding::error(&pointer, "InvalidAnnotation", message);
     match key {
         OWNER => None,
@@ -71,7 +86,7 @@ fn check_one(key: &str, value: &str) -> Option<Finding> {
 }
 
 /// Reads a time, or a date as its start in UTC.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+pub fn moment(text: &str) -> Option<Timestamp> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
     }

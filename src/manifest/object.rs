@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::annotations::{self, ADOPT, OWNER, SNOOZE_UNTIL, SUSPEND};
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
-use crate::model::{Finding, Key, ObjectKind, Policy};
+use crate::model::{Finding, Holder, Holds, Key, ObjectKind, Policy, Snooze};
 
 /// Holds one object as its manifest declares it.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +23,8 @@ pub struct Object {
     pub path: Arc<str>,
     /// The line of its first member, counted from 1.
     pub line: u32,
+    /// The lines of the annotations that hold the agent back, counted from 1.
+    pub hold_lines: BTreeMap<&'static str, u32>,
     /// A SHA-256 of the parsed spec in hexadecimal: equal digests mean equal meaning, whatever the
     /// comments and the layout.
     pub digest: Arc<str>,
@@ -53,19 +54,22 @@ impl Object {
         self.annotations.get(OWNER).map(String::as_str)
     }
 
-    /// Tells whether nothing may be written for the object.
-    pub fn is_suspended(&self) -> bool {
-        self.has(SUSPEND)
+    /// Returns what its annotations say about leaving it alone.
+    pub fn holds(&self) -> Holds {
+        let suspended = if self.has(SUSPEND) { vec![self.holder(SUSPEND)] } else { Vec::new() };
+        let until = self.annotations.get(SNOOZE_UNTIL).and_then(|text| annotations::moment(text));
+        let snoozed = until.map(|until| Snooze { until, by: self.holder(SNOOZE_UNTIL) });
+        Holds { suspended, snoozed }
+    }
+
+    fn holder(&self, annotation: &str) -> Holder {
+        let line = self.hold_lines.get(annotation).copied().unwrap_or(self.line);
+        Holder::Annotation { path: Arc::clone(&self.path), line }
     }
 
     /// Tells whether the object may take over existing resources without our tag.
     pub fn adopts(&self) -> bool {
         self.has(ADOPT)
-    }
-
-    /// Returns until when drift is reported and not reverted.
-    pub fn snoozed_until(&self) -> Option<Timestamp> {
-        self.annotations.get(SNOOZE_UNTIL).and_then(|text| annotations::moment(text))
     }
 
     fn has(&self, annotation: &str) -> bool {

@@ -163,7 +163,10 @@ impl<'a> File<'a> {
     fn object(&self, envelope: Envelope, document: Document<'_>) -> Object {
         let Envelope { metadata, spec, .. } = envelope;
         let position = self.source.position(document.content);
+        let line = |at: usize| self.source.position(document.offset + at).line;
+        let holds = annotations::holds(&metadata.annotations, document.text).into_iter();
         Object {
+            hold_lines: holds.map(|(annotation, at)| (annotation, line(at))).collect(),
             key: Key::new(spec.kind(), metadata.name),
             digest: digest(&spec).into(),
             spec,

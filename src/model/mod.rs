@@ -6,12 +6,15 @@
 //! Invariants: no I/O, no clock, no randomness, no SDK, no async runtime. A fact that a stage did
 //! not do is a value with a reason, never a missing value.
 
+pub mod ask;
 pub mod call;
 pub mod clock;
 pub mod cloud;
 pub mod delta;
 pub mod desired;
 pub mod fence;
+pub mod freeze;
+pub mod hold;
 pub mod id;
 pub mod kind;
 pub mod observed;
@@ -25,12 +28,15 @@ pub mod tree;
 pub mod version;
 pub mod window;
 
+pub use ask::{Ask, Asked};
 pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
 pub use cloud::{Cloud, Target};
 pub use delta::{Delta, Diff, Notice, Origin, Refusal, Timing, Wait};
 pub use desired::{Bound, Input, Resource, Unresolved};
 pub use fence::{Fence, Lost};
+pub use freeze::Freeze;
+pub use hold::{Holder, Holds, Snooze};
 pub use id::{
     AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope, Shard,
     Token,

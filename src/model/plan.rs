@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Delta, Disruption, Key, Notice, Refusal, ResourceId, Revision};
+use super::{Call, Delta, Disruption, Holds, Key, Notice, Refusal, ResourceId, Revision};
 use crate::model::delta::Wait;
 
 /// Holds the steps for one object in the order of their dependencies.
@@ -13,6 +13,9 @@ pub struct Plan {
     pub key: Key,
     /// The commit that was compared.
     pub revision: Option<Revision>,
+    /// Who suspends or snoozes the object.
+    #[serde(default)]
+    pub holds: Holds,
     /// One step per resource.
     pub steps: Vec<Step>,
 }

@@ -77,8 +77,17 @@ impl Condition {
     pub const STALLED: &'static str = "Stalled";
     /// Somebody else sets a field as often as the agent reverts it; its reverts are slowed down.
     pub const CONTESTED: &'static str = "Contested";
-    /// The object is suspended by an annotation.
+    /// Nothing is changed for the object, because an annotation or a person says so.
     pub const SUSPENDED: &'static str = "Suspended";
+    /// Drift is reported and not reverted for a while, because an annotation or a person says so.
+    pub const SNOOZED: &'static str = "Snoozed";
+
+    /// The reason of a suspension or a snooze that is lifted in Git.
+    pub const BY_ANNOTATION: &'static str = "Annotation";
+    /// The reason of a suspension or a snooze that is lifted with `levelset resume`.
+    pub const BY_COMMAND: &'static str = "Command";
+    /// The reason of a suspension that is lifted only by both.
+    pub const BY_BOTH: &'static str = "AnnotationAndCommand";
 }
 
 /// Says whether a condition holds.

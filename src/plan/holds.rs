@@ -59,8 +59,8 @@ fn drift_hold(
     if request.policy.drift == DriftPolicy::Report {
         return Some(held(delta, "Reported", "the policy reports drift and leaves it", None));
     }
-    if let Some(until) = request.snoozed_until.filter(|until| *until > request.now) {
-        return Some(held(delta, "Snoozed", "an annotation snoozes the revert", Some(until)));
+    if let Some((until, why)) = request.snooze() {
+        return Some(held(delta, "Snoozed", &why, Some(until)));
     }
     let until = contested_until(memory?.reverted.get(&delta.field)?, delta)?;
     let reason = "the field was reverted again and again; somebody else sets it too";

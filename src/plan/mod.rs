@@ -25,8 +25,8 @@ use crate::model::plan::{Action, Plan, Step, Verdict};
 use crate::model::policy::DriftPolicy;
 use crate::model::status::{Memory, ResourceMemory};
 use crate::model::{
-    Apply, Bound, Delta, Diff, Disruption, Doubt, Input, Key, Kind, Notice, Observed, Origin,
-    Policy, Readiness, Resource, ResourceId, Revision, Timing,
+    Apply, Bound, Delta, Diff, Disruption, Doubt, Holds, Input, Key, Kind, Notice, Observed,
+    Origin, Policy, Readiness, Resource, ResourceId, Revision, Timing,
 };
 
 /// How long a create that was sent may stay unseen before it is sent again.
@@ -46,10 +46,11 @@ pub struct Request<'a> {
     pub revision: Option<&'a Revision>,
     /// How it wants to be reconciled.
     pub policy: &'a Policy,
-    /// True when an annotation suspends it: everything is reported and nothing is done.
-    pub suspended: bool,
-    /// Until when drift is not reverted, by annotation.
-    pub snoozed_until: Option<Timestamp>,
+    /// What holds it: while it is suspended, everything is reported and nothing is done; while it
+    /// is snoozed, drift is not reverted.
+    pub holds: &'a Holds,
+    /// True when too many attempts have failed: everything is reported and nothing is done.
+    pub exhausted: bool,
     /// What is remembered of earlier passes.
     pub memory: &'a Memory,
     /// When a create was sent whose resource has not been read since.
@@ -58,6 +59,19 @@ pub struct Request<'a> {
     pub now: Timestamp,
     /// The resources, in the order of their dependencies.
     pub subjects: Vec<Subject<'a>>,
+}
+
+impl Request<'_> {
+    /// Tells whether the object is only looked at.
+    fn is_idle(&self) -> bool {
+        self.exhausted || self.holds.is_suspended()
+    }
+
+    /// Returns until when drift is left, and why.
+    fn snooze(&self) -> Option<(Timestamp, String)> {
+        let snooze = self.holds.snoozed.as_ref().filter(|snooze| snooze.until > self.now)?;
+        Some((snooze.until, format!("the revert is snoozed by {}", snooze.by)))
+    }
 }
 
 /// Holds one resource as the planner sees it.
@@ -99,7 +113,12 @@ pub struct Present {
 /// Makes the plan of one object.
 pub fn plan(request: &Request<'_>) -> Plan {
     let steps = request.subjects.iter().map(|subject| step(request, subject)).collect();
-    Plan { key: request.key.clone(), revision: request.revision.cloned(), steps }
+    Plan {
+        key: request.key.clone(),
+        revision: request.revision.cloned(),
+        holds: request.holds.clone().at(request.now),
+        steps,
+    }
 }
 
 fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
@@ -169,7 +188,7 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
         return step;
     }
     step.calls = subject.kind.create(bound);
-    if request.suspended {
+    if request.is_idle() {
         step.verdict = Verdict::Reported;
     }
     step
@@ -186,8 +205,8 @@ fn vanished(request: &Request<'_>, step: &mut Step) -> Option<Verdict> {
     if request.policy.drift == DriftPolicy::Report {
         return Some(Verdict::Reported);
     }
-    let until = request.snoozed_until.filter(|until| *until > request.now)?;
-    Some(Verdict::Deferred { until, why: "an annotation snoozes the revert".to_owned() })
+    let (until, why) = request.snooze()?;
+    Some(Verdict::Deferred { until, why })
 }
 
 /// Lists every value that a creation sets.

@@ -256,9 +256,9 @@ fn next_window(kind: &dyn Kind, actual: &Observed, now: Timestamp) -> Option<Tim
     Window::weekly(kind.window(actual)?).map(|window| window.next_start(now))
 }
 
-/// A suspended object is reported and left.
+/// An object that is only looked at is reported and left.
 fn hold_back(request: &Request<'_>, step: &mut Step) {
-    if request.suspended {
+    if request.is_idle() {
         step.verdict = Verdict::Reported;
     }
 }

@@ -12,7 +12,9 @@ use crate::model::kind::{List, Lists};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
 use crate::model::status::ResourceMemory;
-use crate::model::{AccountId, Call, ErrorClass, KindName, Region, ResourceId, Rule, Scope, Wait};
+use crate::model::{
+    AccountId, Call, ErrorClass, Holder, KindName, Region, ResourceId, Rule, Scope, Snooze, Wait,
+};
 
 /// A kind with one field that reboots and a maintenance window.
 struct Lamp;
@@ -69,8 +71,7 @@ struct Scene {
     memory: Memory,
     resource: Resource,
     state: State,
-    suspended: bool,
-    snoozed_until: Option<Timestamp>,
+    holds: Holds,
     intent: Option<Timestamp>,
     now: Timestamp,
 }
@@ -127,8 +128,7 @@ impl Scene {
                 refusals: Vec::new(),
             },
             state,
-            suspended: false,
-            snoozed_until: None,
+            holds: Holds::default(),
             intent: None,
             now: now(),
         }
@@ -162,8 +162,8 @@ impl Scene {
             key: &self.key,
             revision: None,
             policy: &self.policy,
-            suspended: self.suspended,
-            snoozed_until: self.snoozed_until,
+            holds: &self.holds,
+            exhausted: false,
             memory: &self.memory,
             intents: intents.into_iter().collect(),
             now: self.now,
@@ -273,24 +273,40 @@ fn drift_is_reported_and_left_where_the_policy_says_so() {
     assert!(step.calls.is_empty() && step.deltas.len() == 1);
 }
 
+fn annotation() -> Holder {
+    Holder::Annotation { path: "a.yaml".into(), line: 6 }
+}
+
+fn snoozed(until: Timestamp) -> Holds {
+    Holds { snoozed: Some(Snooze { until, by: annotation() }), ..Holds::default() }
+}
+
+fn suspended() -> Holds {
+    Holds { suspended: vec![annotation()], ..Holds::default() }
+}
+
 #[test]
 fn a_snooze_defers_the_revert_and_not_a_change_from_git() {
     let until: Timestamp = "2026-11-26T00:00:00Z".parse().unwrap();
     let mut drifted = Scene::present(red_for_blue()).converged_before();
-    drifted.snoozed_until = Some(until);
-    assert!(matches!(drifted.step().verdict, Verdict::Deferred { until: at, .. } if at == until));
+    drifted.holds = snoozed(until);
+    let Verdict::Deferred { until: at, why } = drifted.step().verdict else {
+        panic!("not deferred")
+    };
+    assert_eq!(at, until);
+    assert_eq!(why, "the revert is snoozed by the annotation at a.yaml:6");
     let mut changed = Scene::present(red_for_blue());
-    changed.snoozed_until = Some(until);
+    changed.holds = snoozed(until);
     assert!(changed.step().is_work());
 }
 
 #[test]
 fn a_suspended_object_is_reported_and_left() {
     let mut scene = Scene::present(red_for_blue());
-    scene.suspended = true;
+    scene.holds = suspended();
     assert_eq!(scene.step().verdict, Verdict::Reported);
     let mut absent = Scene::with(State::Absent(bound()));
-    absent.suspended = true;
+    absent.holds = suspended();
     assert!(!absent.step().is_work());
 }
 

@@ -6,10 +6,13 @@
 //! memory between two passes. A trigger carries no content. Every pass ends with a next one, or
 //! with a condition that says why there is none.
 
+mod confirm;
 pub mod engine;
 mod gate;
+mod heed;
 pub mod next;
 pub mod pass;
+pub mod requests;
 pub mod sight;
 pub mod triggers;
 pub mod work_queue;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::engine::Engine;
 use super::gate::PassGate;
+use super::heed;
 use super::next::{Next, next, nothing_follows};
 use super::sight::{Sighting, look};
 use crate::apply::apply;
@@ -18,7 +19,9 @@ use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{Generation, Key, ObjectKind, ObjectStatus, Plan, Resource, ResourceId, Step};
+use crate::model::{
+    Asked, Generation, Key, ObjectKind, ObjectStatus, Plan, Resource, ResourceId, Step,
+};
 use crate::plan::{Request, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
@@ -49,11 +52,12 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
     let Some(entry) = snapshot.get(key) else {
         return orphan(engine, &snapshot, key, record).await;
     };
-    let history = History::of(key, entry.generation, &entry.object.digest, record);
+    let asked = engine.store.asked_of(key).await?;
+    let history = History::of(key, entry.generation, &entry.object.digest, record, asked);
     let found = Found {
         revision: Some(entry.revision.clone()),
         problems: snapshot.problems_of(key).to_vec(),
-        suspended: entry.object.is_suspended(),
+        holds: entry.object.holds().and(&history.asked),
         removed: entry.removed.is_some(),
         ..Found::new(engine.clock.now(), entry.generation)
     };
@@ -107,8 +111,8 @@ async fn act(
         key: &history.key,
         revision: found.revision.as_ref(),
         policy,
-        suspended: found.suspended || found.failed,
-        snoozed_until: entry.object.snoozed_until(),
+        holds: &found.holds,
+        exhausted: found.failed,
         memory: &history.memory,
         intents: open_intents(engine, &history.key, sightings).await?,
         now: engine.clock.now(),
@@ -149,9 +153,11 @@ async fn record_pass(
     let next = next.unwrap_or_else(|| nothing_follows(&memory, engine.pace, found.now));
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
     let status = build(&history.status, &found);
-    let events = events(&history.key, found.now, &history.status, &status);
+    let mut events = events(&history.key, found.now, &history.status, &status);
+    events.extend(heed::events(&history.key, &history.asked, found.now));
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
+    let answered = heed::answered(&history.asked, found.removed);
     let record = Record {
         key: history.key,
         generation: found.generation,
@@ -159,7 +165,7 @@ async fn record_pass(
         status,
         memory,
     };
-    engine.store.put(&record, &events, engine.token()?).await?;
+    engine.store.put(&record, &events, &answered, engine.token()?).await?;
     Ok(Passed { next, result, before: history.before, status: Some(record.status) })
 }
 
@@ -171,11 +177,20 @@ struct History {
     before: Option<ObjectStatus>,
     status: ObjectStatus,
     memory: Memory,
+    /// What people ask of it.
+    asked: Vec<Asked>,
 }
 
 impl History {
-    /// Reads a record; a new generation starts with a clean slate of failures.
-    fn of(key: &Key, generation: Generation, digest: &str, record: Option<Record>) -> Self {
+    /// Reads a record; a new generation starts with a clean slate of failures, and so does a pass
+    /// that somebody asked to retry.
+    fn of(
+        key: &Key,
+        generation: Generation,
+        digest: &str,
+        record: Option<Record>,
+        asked: Vec<Asked>,
+    ) -> Self {
         // A record that was only declared has no status that anybody was told.
         let told = record.as_ref().filter(|record| record.status.last_reconciled_time.is_some());
         let before = told.map(|record| record.status.clone());
@@ -185,8 +200,9 @@ impl History {
             memory.waits = 0;
             memory.resources.values_mut().for_each(|known| known.accepted = None);
         }
+        heed::forgive(&mut memory, &asked);
         let status = before.clone().unwrap_or_default();
-        Self { key: key.clone(), digest: digest.to_owned(), before, status, memory }
+        Self { key: key.clone(), digest: digest.to_owned(), before, status, memory, asked }
     }
 }
 
@@ -204,8 +220,10 @@ async fn orphan(
         return Ok(Passed { next, result: PassResult::Converged, before: None, status: None });
     };
     let revision = record.status.revision.clone();
-    let history = History::of(key, record.generation, &record.digest.clone(), Some(record.clone()));
-    let found = Found { removed: true, revision, ..Found::new(now, record.generation) };
+    let asked = engine.store.asked_of(key).await?;
+    let (generation, digest) = (record.generation, record.digest.clone());
+    let history = History::of(key, generation, &digest, Some(record), asked);
+    let found = Found { removed: true, revision, ..Found::new(now, generation) };
     let memory = history.memory.clone();
     record_pass(engine, history, found, memory, None).await
 }
@@ -234,7 +252,7 @@ async fn open_intents(
 fn log(event: &Event) {
     match event.reason.as_str() {
         "Declared" | "Created" | "Updated" | "Reverted" | "Converged" | "Blocked" | "Deferred"
-        | "Valid" | "Resumed" | "DriftGone" => {
+        | "Valid" | "Resumed" | "SnoozeEnded" | "Asked" | "DriftGone" => {
             tracing::info!(reason = event.reason, "{}", event.message);
         }
         _ => tracing::warn!(reason = event.reason, "{}", event.message),
@@ -275,13 +293,14 @@ pub async fn preview(
     let resources = resources(engine, &snapshot, &entry.object, &place);
     let sightings = look(&engine.observer, resources, entry.object.policy()).await;
     let key = &entry.object.key;
-    let history = History::of(key, entry.generation, &entry.object.digest, record);
+    let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
+    let history = History::of(key, entry.generation, &entry.object.digest, record, asked);
     Ok(plan(&Request {
         key,
         revision: Some(&entry.revision),
         policy: entry.object.policy(),
-        suspended: entry.object.is_suspended(),
-        snoozed_until: entry.object.snoozed_until(),
+        holds: &entry.object.holds().and(&history.asked),
+        exhausted: false,
         memory: &history.memory,
         intents: BTreeMap::new(),
         now: engine.clock.now(),

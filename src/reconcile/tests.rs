@@ -14,8 +14,8 @@ use crate::desired::{Cache, Guard};
 use crate::model::status::Condition;
 use crate::model::tree::Content;
 use crate::model::{
-    AccountId, Call, ChangeSet, Clock, Entry, Fence, Key, Lost, ObjectStatus, Region, Revision,
-    Scope, Shard, Token,
+    AccountId, Ask, Asked, Call, ChangeSet, Clock, Entry, Fence, Key, Lost, ObjectStatus, Region,
+    Revision, Scope, Shard, Token,
 };
 use crate::observe::Observer;
 use crate::sandbox::faults::{Effect, Rule};
@@ -24,7 +24,7 @@ use crate::status::Store;
 use crate::status::memory::InMemory;
 
 /// The manifest of the design, word for word.
-const MANIFEST: &str = r#"apiVersion: platform.kby.io/v1alpha1
+pub(super) const MANIFEST: &str = r#"apiVersion: platform.kby.io/v1alpha1
 kind: Workspace
 metadata:
   name: team-payments-prod
@@ -44,7 +44,7 @@ spec:
     maxBackoffSeconds: 900
 "#;
 
-struct VirtualClock(Mutex<Timestamp>);
+pub(super) struct VirtualClock(Mutex<Timestamp>);
 
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
@@ -61,11 +61,11 @@ impl Fence for Held {
 }
 
 /// An agent without tasks: the test makes its passes.
-struct Scene {
-    clock: Arc<VirtualClock>,
-    sandbox: Sandbox,
-    cache: Cache,
-    engine: Engine,
+pub(super) struct Scene {
+    pub(super) clock: Arc<VirtualClock>,
+    pub(super) sandbox: Sandbox,
+    pub(super) cache: Cache,
+    pub(super) engine: Arc<Engine>,
     commits: u32,
 }
 
@@ -73,12 +73,19 @@ fn scope() -> Scope {
     Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
 }
 
-fn key() -> Key {
+pub(super) fn key() -> Key {
     Key::workspace("team-payments-prod")
 }
 
 impl Scene {
-    async fn new(manifest: &str) -> Self {
+    pub(super) async fn new(manifest: &str) -> Self {
+        let mut scene = Self::empty().await;
+        scene.commit(Some(manifest));
+        scene
+    }
+
+    /// An agent that has read nothing yet.
+    pub(super) async fn empty() -> Self {
         let start: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
         let clock = Arc::new(VirtualClock(Mutex::new(start)));
         let sandbox = Sandbox::new(clock.clone(), Settings::real(7));
@@ -103,13 +110,21 @@ impl Scene {
             is_amnesic: false.into(),
             jitter: Jitter::seeded(1),
         };
-        let mut scene = Self { clock, sandbox, cache, engine, commits: 0 };
-        scene.commit(Some(manifest));
-        scene
+        Self { clock, sandbox, cache, engine: Arc::new(engine), commits: 0 }
+    }
+
+    /// Asks as a person does.
+    pub(super) async fn ask(&self, ask: Ask) {
+        self.engine.store.ask(&[ask], "alice", self.clock.now()).await.unwrap();
+    }
+
+    /// Returns what is asked of the object.
+    pub(super) async fn asked(&self) -> Vec<Asked> {
+        self.engine.store.asked_of(&key()).await.unwrap()
     }
 
     /// Delivers a commit with this manifest, or without it.
-    fn commit(&mut self, manifest: Option<&str>) {
+    pub(super) fn commit(&mut self, manifest: Option<&str>) {
         self.commits += 1;
         let entry = |text: &str| Entry {
             blob: format!("blob-{}", self.commits).into(),
@@ -129,17 +144,17 @@ impl Scene {
         assert!(self.cache.snapshot().problems.is_empty(), "{:?}", self.cache.snapshot().problems);
     }
 
-    fn wait(&self, time: SignedDuration) {
+    pub(super) fn wait(&self, time: SignedDuration) {
         let mut now = self.clock.0.lock().unwrap();
         *now = now.checked_add(time).unwrap();
     }
 
-    async fn pass(&self) -> Passed {
+    pub(super) async fn pass(&self) -> Passed {
         pass(&self.engine, &key()).await.unwrap()
     }
 
     /// Makes passes when they are due, until one finds everything as declared.
-    async fn converge(&self) -> ObjectStatus {
+    pub(super) async fn converge(&self) -> ObjectStatus {
         for _ in 0..200 {
             let passed = self.pass().await;
             let status = passed.status.unwrap();
@@ -152,11 +167,11 @@ impl Scene {
         panic!("no convergence: {:#?}", self.status().await);
     }
 
-    async fn status(&self) -> ObjectStatus {
+    pub(super) async fn status(&self) -> ObjectStatus {
         self.engine.store.get(&key()).await.unwrap().unwrap().status
     }
 
-    fn writes(&self) -> Vec<String> {
+    pub(super) fn writes(&self) -> Vec<String> {
         let calls = self.sandbox.calls_since(0);
         calls
             .iter()
@@ -166,17 +181,17 @@ impl Scene {
     }
 
     /// Changes something behind the agent's back, once the instance takes changes.
-    fn console(&self, call: Call) {
+    pub(super) fn console(&self, call: Call) {
         self.wait(SignedDuration::from_mins(15));
         self.sandbox.door("console").ask(&scope(), &call).unwrap();
     }
 
-    fn instance(&self) -> Value {
+    pub(super) fn instance(&self) -> Value {
         Value::Object(self.sandbox.inspect(&scope()).remove(0))
     }
 }
 
-fn modify() -> Call {
+pub(super) fn modify() -> Call {
     Call::new("rds", "ModifyDBInstance").with("DBInstanceIdentifier", "team-payments-prod")
 }
 
@@ -308,8 +323,11 @@ async fn a_denied_create_is_tried_up_to_the_ceiling_and_no_further() {
     scene.sandbox.clear_faults();
     let _ = scene.pass().await;
     assert_eq!(denied(&scene), 3, "it is looked at and nothing is tried");
-    assert!(scene.engine.store.retry(&key()).await.unwrap());
+    scene.ask(Ask::Retry { object: key() }).await;
     scene.converge().await;
+    assert!(scene.asked().await.is_empty(), "the pass that carried it out removed it");
+    let history = scene.engine.store.history(&key(), 100).await.unwrap();
+    assert!(history.iter().any(|event| event.message.starts_with("alice asked for `retry`")));
 }
 
 #[tokio::test]
@@ -401,7 +419,8 @@ async fn a_network_of_another_environment_is_not_the_networks_of_this_one() {
     let mut scene = Scene::new(&format!("{MANIFEST}---\n{network}")).await;
     let region = Region::new("us-east-1");
     let elsewhere = Environment { scope: Scope { region, ..scope() }, production: false };
-    scene.engine.environments.insert("elsewhere".to_owned(), elsewhere);
+    let engine = Arc::get_mut(&mut scene.engine).unwrap();
+    engine.environments.insert("elsewhere".to_owned(), elsewhere);
     scene.converge().await;
     assert_eq!(scene.writes(), ["CreateDBSubnetGroup", "CreateDBInstance"]);
 }

@@ -1,34 +1,44 @@
 //! From change sets to keys: what the source delivers goes into the cache, and what that changed
 //! goes to the queue.
 //!
-//! In: change sets and the health of the source. Out: keys. A trigger carries no content beyond
+//! In: change sets, the health of the source, confirmations ([`confirm`](super::confirm)). Out: keys. A trigger carries no content beyond
 //! the key; whoever works on it reads the cache.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Engine;
 use super::work_queue::WorkQueue;
-use crate::desired::{Cache, Change, Changes, Frozen, Known};
-use crate::model::Key;
+use crate::desired::{Cache, Change, Changes, Known};
 use crate::model::tree::{ChangeSet, SourceHealth};
+use crate::model::{Ask, Freeze, Key};
 use crate::queue::Lane;
 use crate::status::metrics::Metrics;
 use crate::status::{Declared, Record, StoreError};
 
 /// Feeds the queue from the source.
 pub struct Triggers {
-    cache: Cache,
-    engine: Arc<Engine>,
+    pub(super) cache: Cache,
+    pub(super) engine: Arc<Engine>,
     queue: Arc<WorkQueue>,
     metrics: Arc<Metrics>,
     /// What the store remembered at the start, of objects that have not been seen since.
     remembered: BTreeMap<Key, Remembered>,
+    /// What the store tells of the guard on vanishing.
+    pub(super) told: Option<Freeze>,
+    /// Wakes this task for confirmations.
+    confirmations: Arc<Notify>,
+    /// True when a confirmation could not be carried out for the store's sake.
+    pub(super) is_owing: bool,
 }
+
+/// How long it takes until a confirmation is tried again that the store was in the way of.
+const AGAIN: Duration = Duration::from_secs(1);
 
 struct Remembered {
     digest: String,
@@ -60,7 +70,21 @@ impl Triggers {
             let due = record.status.next_run_time;
             remembered.insert(record.key, Remembered { digest: record.digest, due });
         }
-        Ok(Self { cache, engine, queue, metrics, remembered })
+        let asked = engine.store.asked_since(0).await?;
+        cache.restore_confirmed(asked.into_iter().filter_map(|asked| match asked.ask {
+            Ask::Remove { object, .. } => Some(object),
+            _ => None,
+        }));
+        let freezes = engine.store.freezes().await?;
+        let told = freezes.into_iter().find(|freeze| freeze.guard == Freeze::VANISHING);
+        let confirmations = Arc::default();
+        let is_owing = false;
+        Ok(Self { cache, engine, queue, metrics, remembered, told, confirmations, is_owing })
+    }
+
+    /// Returns what wakes this task when somebody confirmed something.
+    pub fn confirmations(&self) -> Arc<Notify> {
+        Arc::clone(&self.confirmations)
     }
 
     /// Runs until `stop` is set or the source ends.
@@ -70,10 +94,13 @@ impl Triggers {
         mut health: watch::Receiver<SourceHealth>,
         stop: CancellationToken,
     ) {
+        let confirmations = self.confirmations();
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
+                () = confirmations.notified() => self.confirm_asked().await,
+                () = tokio::time::sleep(AGAIN), if self.is_owing => self.confirm_asked().await,
                 Ok(()) = health.changed() => {
                     let health = health.borrow_and_update().clone();
                     self.note_health(health);
@@ -106,37 +133,24 @@ impl Triggers {
 
     /// Folds a change set into the cache and wakes what it changed.
     pub async fn take(&mut self, change: &ChangeSet) {
-        let before = self.cache.snapshot().frozen.clone();
         let changes = self.cache.apply(change);
-        self.tell_frozen(before.as_deref());
+        self.tell_frozen().await;
         tracing::info!(
             revision = change.revision.short(),
             objects = changes.keys.len(),
             "commit read"
         );
         self.persist(&changes).await;
+        self.wake(changes.keys);
+    }
+
+    /// Hands what changed to the queue.
+    pub(super) fn wake(&mut self, keys: BTreeMap<Key, Change>) {
         let now = self.engine.clock.now();
-        for (key, change) in changes.keys {
+        for (key, change) in keys {
             let (lane, at) = self.urgency(&key, change, now);
             self.metrics.queue_added();
             self.queue.add(key, lane, at);
-        }
-    }
-
-    /// Says once that objects vanished together and are kept.
-    fn tell_frozen(&self, before: Option<&Frozen>) {
-        let snapshot = self.cache.snapshot();
-        match snapshot.frozen.as_deref() {
-            Some(frozen) if before != Some(frozen) => tracing::warn!(
-                reason = frozen.reason.as_str(),
-                digest = frozen.digest,
-                "{} objects vanished from Git together; none counts as removed",
-                frozen.keys.len()
-            ),
-            None if before.is_some() => {
-                tracing::info!("the vanished objects are back or confirmed")
-            }
-            _ => {}
         }
     }
 

@@ -7,10 +7,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::model::delta::Timing;
-use crate::model::{Action, Call, Delta, Origin, Plan, Problem, Severity, Step, Verdict};
+use crate::model::{Action, Call, Delta, Freeze, Origin, Plan, Problem, Severity, Step, Verdict};
 use crate::report::{Summary, Told};
 
-/// Renders plans: `{"summary": {...}, "objects": [{"object", "revision", "resources": [...]}]}`.
+/// Renders plans: `{"summary": {...}, "objects": [{"object", "revision", "holds", "resources":
+/// [...]}]}`.
+///
+/// `holds` says who suspends the object and until when its drift is snoozed.
 ///
 /// A resource has `id`, `kind`, `name`, `account`, `region`, `section`, `action`, `verdict` (with
 /// `state` and what belongs to it), `disruption`, `effective` (when AWS applies what disrupts; null
@@ -23,7 +26,12 @@ pub fn plan(plans: &[Plan]) -> String {
 
 fn object(plan: &Plan) -> Value {
     let resources: Vec<Value> = plan.steps.iter().map(resource).collect();
-    json!({ "object": plan.key, "revision": plan.revision, "resources": resources })
+    json!({
+        "object": plan.key,
+        "revision": plan.revision,
+        "holds": plan.holds,
+        "resources": resources,
+    })
 }
 
 fn resource(step: &Step) -> Value {
@@ -118,9 +126,10 @@ fn problem(problem: &Problem) -> Value {
     })
 }
 
-/// Renders what is told about objects: `{"objects": [{"object", "generation", "status"}]}`, the
+/// Renders what is told about objects: `{"objects": [{"object", "generation", "status"}],
+/// "frozen": [{"guard", "digest", "reason", "message", "objects", "revision", "since"}]}`, the
 /// status in the shape that the API serves.
-pub fn status(objects: &[Told<'_>]) -> String {
+pub fn status(objects: &[Told<'_>], frozen: &[Freeze]) -> String {
     let list: Vec<Value> = objects
         .iter()
         .map(|told| {
@@ -131,7 +140,7 @@ pub fn status(objects: &[Told<'_>]) -> String {
             })
         })
         .collect();
-    document(&json!({ "objects": list }))
+    document(&json!({ "objects": list, "frozen": frozen }))
 }
 
 /// Renders any value as a document with a line break at its end.
@@ -193,7 +202,7 @@ mod tests {
     #[test]
     fn a_status_is_served_as_the_api_serves_it() {
         let (key, told) = (Key::workspace("a"), ObjectStatus::default());
-        let text = status(&[Told { key: &key, generation: Generation(3), status: &told }]);
+        let text = status(&[Told { key: &key, generation: Generation(3), status: &told }], &[]);
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["objects"][0]["generation"], 3);
         assert_eq!(value["objects"][0]["status"]["observedGeneration"], 0);

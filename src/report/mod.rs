@@ -9,6 +9,7 @@
 //! planner.
 
 pub mod awscli;
+pub mod explain;
 pub mod json;
 pub mod sarif;
 pub mod style;

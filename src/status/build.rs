@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::conditions::conditions;
 use crate::model::{
-    Attempt, Generation, ObjectStatus, Problem, ResourceId, ResourceStatus, Revision,
+    Attempt, Generation, Holds, ObjectStatus, Problem, ResourceId, ResourceStatus, Revision,
 };
 pub(super) use drift::is_gone as drift_is_gone;
 
@@ -65,8 +65,8 @@ pub struct Found {
     pub outputs: BTreeMap<ResourceId, BTreeMap<String, Value>>,
     /// What is wrong with the newest version of the manifest.
     pub problems: Vec<Problem>,
-    /// True when an annotation suspends the object.
-    pub suspended: bool,
+    /// Who suspends or snoozes the object.
+    pub holds: Holds,
     /// True when the manifest is gone from Git.
     pub removed: bool,
     /// Why the object has no place in AWS, if it has none: its environment is not configured.
@@ -87,7 +87,7 @@ impl Found {
             attempts: Vec::new(),
             outputs: BTreeMap::new(),
             problems: Vec::new(),
-            suspended: false,
+            holds: Holds::default(),
             removed: false,
             unplaced: None,
             failed: false,
@@ -98,7 +98,10 @@ impl Found {
     /// Tells whether the resources were looked at.
     fn looked(&self) -> bool {
         !self.attempts.is_empty()
-            || !(self.suspended || self.removed || self.failed || self.unplaced.is_some())
+            || !(self.holds.is_suspended()
+                || self.removed
+                || self.failed
+                || self.unplaced.is_some())
     }
 }
 

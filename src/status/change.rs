@@ -2,23 +2,26 @@
 
 use std::fmt;
 
-use super::store::{Declared, Event, Intent, Record};
-use crate::model::{Key, ResourceId};
+use super::store::{Declared, Event, Intent, Record, Settlement};
+use crate::model::{Freeze, Key, ResourceId};
 
 /// Holds one write; its text completes "cannot ...".
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
-    Put(&'a Record, &'a [Event]),
+    Put(&'a Record, &'a [Event], &'a [u64]),
     Declare(&'a [Declared]),
     Remove(&'a Key),
     Intend(&'a Intent),
     Resolve(&'a Key, &'a ResourceId),
+    Settle(&'a Settlement),
+    Freeze(&'a Freeze),
+    Thaw(&'a str),
 }
 
 impl fmt::Display for Change<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Put(record, _) => write!(f, "write the record of {}", record.key),
+            Self::Put(record, ..) => write!(f, "write the record of {}", record.key),
             Self::Declare(declared) => {
                 write!(f, "write the generations of {} objects", declared.len())
             }
@@ -27,6 +30,11 @@ impl fmt::Display for Change<'_> {
             Self::Resolve(key, resource) => {
                 write!(f, "resolve the intent of {key} for {resource}")
             }
+            Self::Settle(settlement) => {
+                write!(f, "settle the confirmation by {}", settlement.request.by)
+            }
+            Self::Freeze(freeze) => write!(f, "record what the guard \"{}\" froze", freeze.guard),
+            Self::Thaw(guard) => write!(f, "record that the guard \"{guard}\" froze nothing"),
         }
     }
 }

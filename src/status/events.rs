@@ -122,6 +122,7 @@ fn turned(previous: &ObjectStatus, new: &ObjectStatus) -> Vec<Line> {
         (Condition::STALLED, Some("Stalled"), None),
         (Condition::CONTESTED, Some("Contested"), None),
         (Condition::SUSPENDED, Some("Suspended"), Some("Resumed")),
+        (Condition::SNOOZED, Some("Snoozed"), Some("SnoozeEnded")),
     ];
     turns.into_iter().filter_map(|(kind, on, off)| turn(previous, new, kind, on, off)).collect()
 }

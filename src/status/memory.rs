@@ -10,11 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::change::Change;
 use super::store::{
-    Declared, Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Store, StoreError,
-    StoreFuture,
+    Declared, Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Settlement, Store,
+    StoreError, StoreFuture,
 };
 use crate::model::status::Memory;
-use crate::model::{Key, ObjectStatus, ResourceId, Shard, Token};
+use crate::model::{Ask, Asked, Freeze, Key, ObjectStatus, ResourceId, Shard, Token};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]
@@ -29,6 +29,12 @@ struct State {
     /// Oldest first.
     events: BTreeMap<Key, VecDeque<Event>>,
     seen: BTreeMap<Shard, u64>,
+    /// By number.
+    asked: BTreeMap<u64, Asked>,
+    /// The highest number that was ever given.
+    numbered: u64,
+    /// By guard.
+    freezes: BTreeMap<String, Freeze>,
 }
 
 impl InMemory {
@@ -64,14 +70,16 @@ impl InMemory {
 impl State {
     fn apply(&mut self, change: Change<'_>) {
         match change {
-            Change::Put(record, events) => {
+            Change::Put(record, events, answered) => {
                 self.put(record);
                 self.append(events);
+                self.asked.retain(|number, _| !answered.contains(number));
             }
             Change::Declare(declared) => declared.iter().for_each(|object| self.declare(object)),
             Change::Remove(key) => {
                 self.records.remove(key);
                 self.intents.retain(|_, intent| intent.key != *key);
+                self.asked.retain(|_, asked| asked.ask.object() != Some(key));
             }
             Change::Intend(intent) => {
                 let kept = Intent { at: truncate(intent.at), ..intent.clone() };
@@ -80,7 +88,34 @@ impl State {
             Change::Resolve(key, resource) => {
                 self.intents.remove(&(resource.clone(), key.clone()));
             }
+            Change::Settle(settlement) => self.settle(settlement),
+            Change::Freeze(freeze) => {
+                let kept = Freeze { since: truncate(freeze.since), ..freeze.clone() };
+                self.freezes.insert(kept.guard.clone(), kept);
+            }
+            Change::Thaw(guard) => {
+                self.freezes.remove(guard);
+            }
         }
+    }
+
+    fn ask(&mut self, asks: &[Ask], by: &str, at: Timestamp) {
+        for ask in asks {
+            let is_same = |old: &Ask| old.verb() == ask.verb() && old.subject() == ask.subject();
+            self.asked.retain(|_, old| !is_same(&old.ask) && !ask.lifts(&old.ask));
+            self.numbered += 1;
+            let (number, ask, by) = (self.numbered, ask.clone(), by.to_owned());
+            self.asked.insert(number, Asked { number, ask, by, at: truncate(at) });
+        }
+    }
+
+    fn settle(&mut self, settlement: &Settlement) {
+        let Settlement { request, released, .. } = settlement;
+        self.asked.remove(&request.number);
+        if let Some(guard) = released {
+            self.freezes.remove(guard);
+        }
+        self.ask(&settlement.levels(), &request.by, request.at);
     }
 
     fn put(&mut self, record: &Record) {
@@ -158,9 +193,10 @@ impl Store for InMemory {
         &'a self,
         record: &'a Record,
         events: &'a [Event],
+        answered: &'a [u64],
         token: Token,
     ) -> StoreFuture<'a, ()> {
-        self.write(Change::Put(record, events), token)
+        self.write(Change::Put(record, events, answered), token)
     }
 
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
@@ -196,12 +232,40 @@ impl Store for InMemory {
         self.write(Change::Resolve(key, resource), token)
     }
 
-    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
+    fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: Timestamp) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let mut state = self.state();
-            let record = state.records.get_mut(key);
-            Ok(record.map(|record| record.memory.failures = 0).is_some())
+            self.state().ask(asks, by, at);
+            Ok(())
         })
+    }
+
+    fn asked_since(&self, number: u64) -> StoreFuture<'_, Vec<Asked>> {
+        self.read(move |state| {
+            state.asked.values().filter(|asked| asked.number > number).cloned().collect()
+        })
+    }
+
+    fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
+        self.read(|state| {
+            let is_of = |asked: &&Asked| asked.ask.object() == Some(key);
+            state.asked.values().filter(is_of).cloned().collect()
+        })
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Settle(settlement), token)
+    }
+
+    fn freeze<'a>(&'a self, freeze: &'a Freeze, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Freeze(freeze), token)
+    }
+
+    fn thaw<'a>(&'a self, guard: &'a str, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Thaw(guard), token)
+    }
+
+    fn freezes(&self) -> StoreFuture<'_, Vec<Freeze>> {
+        self.read(|state| state.freezes.values().cloned().collect())
     }
 
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {

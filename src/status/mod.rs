@@ -20,4 +20,4 @@ pub use events::events;
 pub use memory::InMemory;
 pub use metrics::{Metrics, PassResult};
 pub use sqlite::Sqlite;
-pub use store::{Declared, Event, Intent, Record, Store, StoreError};
+pub use store::{Declared, Event, Intent, Record, Settlement, Store, StoreError};

@@ -4,17 +4,19 @@
 //! future is done survives the loss of power; a schema from a newer program is never touched.
 //! It does not keep a second agent away: the lock on the state directory does ([`crate::lease`]).
 
+mod asked;
 mod open;
 mod rows;
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite as Driver, SqlitePool};
 
 use super::change::Change;
-use super::store::{Declared, Event, Intent, Record, Store, StoreError, StoreFuture};
-use crate::model::{Key, ResourceId, Shard, Token};
+use super::store::{Declared, Event, Intent, Record, Settlement, Store, StoreError, StoreFuture};
+use crate::model::{Ask, Asked, Freeze, Key, ResourceId, Shard, Token};
 
 /// Keeps everything in one SQLite file.
 ///
@@ -44,6 +46,16 @@ impl Sqlite {
     /// [`StoreError::Open`] when there is no store, or its schema is not this program's.
     pub async fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         open::for_reading(path).await
+    }
+
+    /// Opens the store of an agent, running or not, for a person who asks something of it; makes
+    /// nothing and migrates nothing, so that a running agent keeps the schema that it knows.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`] when there is no store, or its schema is not this program's.
+    pub async fn open_beside(path: &Path) -> Result<Self, StoreError> {
+        open::for_asking(path).await
     }
 
     /// Closes the connections and folds the write-ahead log into the file.
@@ -122,9 +134,10 @@ impl Store for Sqlite {
         &'a self,
         record: &'a Record,
         events: &'a [Event],
+        answered: &'a [u64],
         token: Token,
     ) -> StoreFuture<'a, ()> {
-        self.write(Change::Put(record, events), token)
+        self.write(Change::Put(record, events, answered), token)
     }
 
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
@@ -157,9 +170,39 @@ impl Store for Sqlite {
         self.write(Change::Resolve(key, resource), token)
     }
 
-    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
-        let action = move || format!("forget the failures of {key}");
-        self.read(action, rows::retry(&self.writer, key))
+    fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: Timestamp) -> StoreFuture<'a, ()> {
+        let action = || "record what is asked".to_owned();
+        self.read(action, async move {
+            let mut connection = self.writer.acquire().await?;
+            let asked = asked::ask(&mut connection, asks, by, at).await;
+            keep(connection, asked).await
+        })
+    }
+
+    fn asked_since(&self, number: u64) -> StoreFuture<'_, Vec<Asked>> {
+        let action = || "read what is asked".to_owned();
+        self.read(action, asked::since(&self.readers, number))
+    }
+
+    fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
+        let action = move || format!("read what is asked of {key}");
+        self.read(action, asked::of(&self.readers, key))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Settle(settlement), token)
+    }
+
+    fn freeze<'a>(&'a self, freeze: &'a Freeze, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Freeze(freeze), token)
+    }
+
+    fn thaw<'a>(&'a self, guard: &'a str, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Thaw(guard), token)
+    }
+
+    fn freezes(&self) -> StoreFuture<'_, Vec<Freeze>> {
+        self.read(|| "read what is frozen".to_owned(), asked::freezes(&self.readers))
     }
 
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
@@ -192,14 +235,14 @@ mod tests {
         let limit = |pages: &'static str| sqlx::query(pages).execute(&store.writer);
         limit("PRAGMA max_page_count = 1").await.unwrap();
         let large = record("x".repeat(1 << 20));
-        let error = store.put(&large, &[], token).await.unwrap_err().to_string();
+        let error = store.put(&large, &[], &[], token).await.unwrap_err().to_string();
         assert!(
             error.starts_with("cannot write the record of Workspace/a in the store"),
             "{error}"
         );
         assert!(error.ends_with("the disk is full: free space on it, the agent goes on by itself"));
         limit("PRAGMA max_page_count = 100000").await.unwrap();
-        store.put(&large, &[], token).await.unwrap();
+        store.put(&large, &[], &[], token).await.unwrap();
         assert_eq!(store.get(&large.key).await.unwrap(), Some(large));
     }
 

@@ -1,5 +1,6 @@
 //! The port to the store, and what is kept in it.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -7,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::status::Memory;
-use crate::model::{Generation, Key, ObjectStatus, ResourceId, Shard, Token};
+use crate::model::{Ask, Asked, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Token};
 
 /// How many events of one object are kept: the newest ones.
 pub const HISTORY_PER_OBJECT: u32 = 200;
@@ -67,6 +68,26 @@ pub struct Event {
     pub message: String,
 }
 
+/// Says what became of a confirmation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settlement {
+    /// The request, which is thereby done with.
+    pub request: Asked,
+    /// The guard whose set is released; `None` when no guard holds a set of this digest.
+    pub released: Option<String>,
+    /// The objects whose removal is confirmed from now on.
+    pub removed: BTreeSet<Key>,
+}
+
+impl Settlement {
+    /// Returns the levels that follow from it.
+    pub(super) fn levels(&self) -> Vec<Ask> {
+        let Ask::Confirm { digest } = &self.request.ask else { return Vec::new() };
+        let remove = |object: &Key| Ask::Remove { object: object.clone(), digest: digest.clone() };
+        self.removed.iter().map(remove).collect()
+    }
+}
+
 /// Says why the store did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -111,10 +132,11 @@ pub enum StoreError {
 /// The future of an answer of the store.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Keeps records, intents and events across restarts.
+/// Keeps records, intents, events, what guards froze and what people ask, across restarts.
 ///
 /// Every write is one transaction that is on the disk when its future is done. It carries the
-/// fencing token of the writer and is refused when a later token has been seen for its shard.
+/// fencing token of the writer and is refused when a later token has been seen for its shard; what
+/// a person writes beside the agent ([`Store::ask`]) carries none and changes nothing of the agent's.
 pub trait Store: Send + Sync {
     /// Grants the right to write to a shard, and thereby ends every earlier grant.
     ///
@@ -127,7 +149,8 @@ pub trait Store: Send + Sync {
     /// Returns the record of one object.
     fn get<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Option<Record>>;
 
-    /// Writes a record, and the events that led to it.
+    /// Writes a record and the events that led to it, and removes what people asked and the pass
+    /// carried out, by its numbers. What was asked since then has another number and stays.
     ///
     /// A pass may end after a newer generation than its own has been declared: then generation and
     /// digest stay as declared, and the status and memory of the pass are written.
@@ -138,13 +161,14 @@ pub trait Store: Send + Sync {
         &'a self,
         record: &'a Record,
         events: &'a [Event],
+        answered: &'a [u64],
         token: Token,
     ) -> StoreFuture<'a, ()>;
 
     /// Writes the generations of objects, all or none; their status and memory stay as they are.
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()>;
 
-    /// Forgets an object: its record and its intents, not its history.
+    /// Forgets an object: its record, its intents and what was asked of it, not its history.
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()>;
 
     /// Records an intent; an object holds at most one per resource, the latest.
@@ -165,9 +189,27 @@ pub trait Store: Send + Sync {
         token: Token,
     ) -> StoreFuture<'a, ()>;
 
-    /// Forgets the failures of an object, so that its next pass tries again; tells whether it is
-    /// known. A person asks for it, beside the agent, so it carries no token.
-    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool>;
+    /// Writes what a person asks, all or none; the same of the same subject is replaced, and what
+    /// it lifts goes.
+    fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: Timestamp) -> StoreFuture<'a, ()>;
+
+    /// Returns what was asked since a number and still stands, in the order of the numbers.
+    fn asked_since(&self, number: u64) -> StoreFuture<'_, Vec<Asked>>;
+
+    /// Returns what is asked of one object, in the order of the numbers.
+    fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>>;
+
+    /// Writes what became of a confirmation.
+    fn settle<'a>(&'a self, settlement: &'a Settlement, token: Token) -> StoreFuture<'a, ()>;
+
+    /// Writes what a guard freezes, in the place of what it froze before.
+    fn freeze<'a>(&'a self, freeze: &'a Freeze, token: Token) -> StoreFuture<'a, ()>;
+
+    /// Notes that a guard freezes nothing.
+    fn thaw<'a>(&'a self, guard: &'a str, token: Token) -> StoreFuture<'a, ()>;
+
+    /// Returns what is frozen, ordered by guard.
+    fn freezes(&self) -> StoreFuture<'_, Vec<Freeze>>;
 
     /// Returns the newest events of an object, newest first.
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>>;

@@ -8,8 +8,8 @@ use levelset::apply::{Gate, GateFuture, apply};
 use levelset::aws::{Asserted, Budget, Budgeted, Budgets};
 use levelset::model::plan::{Action, Step, Verdict};
 use levelset::model::{
-    AccountId, Call, CallError, Clock, Cloud, Disruption, Key, KindName, Plan, Region, ResourceId,
-    Scope, StepOutcome, Target,
+    AccountId, Call, CallError, Clock, Cloud, Disruption, Holds, Key, KindName, Plan, Region,
+    ResourceId, Scope, StepOutcome, Target,
 };
 use levelset::sandbox::{Sandbox, Settings};
 use tokio::time::Instant;
@@ -75,7 +75,12 @@ fn plan() -> Plan {
         refusals: Vec::new(),
         notices: Vec::new(),
     };
-    Plan { key: Key::workspace("team-a"), revision: None, steps: vec![step] }
+    Plan {
+        key: Key::workspace("team-a"),
+        revision: None,
+        holds: Holds::default(),
+        steps: vec![step],
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 use levelset::model::cloud::CallFuture;
 use levelset::model::fence::Lost;
 use levelset::model::{
-    Call, CallError, Clock, Cloud, Fence, Key, ResourceId, Shard, Target, Token,
+    Ask, Asked, Call, CallError, Clock, Cloud, Fence, Freeze, Key, ResourceId, Shard, Target, Token,
 };
 use levelset::status::store::StoreFuture;
-use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
+use levelset::status::{Declared, Event, Intent, Record, Settlement, Store, StoreError};
 use serde_json::Value;
 
 use super::checker::{Portrait, began, called, declared as declarations, recorded, recording};
@@ -110,13 +110,14 @@ impl Store for StoreDoor {
         &'a self,
         record: &'a Record,
         events: &'a [Event],
+        answered: &'a [u64],
         token: Token,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let record = self.0.mutant.record(record);
             recording(&self.0, &record);
             self.0.point().await;
-            let answer = self.0.store.put(&record, events, token).await;
+            let answer = self.0.store.put(&record, events, answered, token).await;
             if answer.is_ok() {
                 recorded(&self.0, &record.key);
             }
@@ -165,8 +166,32 @@ impl Store for StoreDoor {
         Box::pin(self.through(self.0.store.resolve(key, resource, token)))
     }
 
-    fn retry<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, bool> {
-        Box::pin(self.through(self.0.store.retry(key)))
+    fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: jiff::Timestamp) -> StoreFuture<'a, ()> {
+        self.0.store.ask(asks, by, at)
+    }
+
+    fn asked_since(&self, number: u64) -> StoreFuture<'_, Vec<Asked>> {
+        self.0.store.asked_since(number)
+    }
+
+    fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
+        self.0.store.asked_of(key)
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.settle(settlement, token)))
+    }
+
+    fn freeze<'a>(&'a self, freeze: &'a Freeze, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.freeze(freeze, token)))
+    }
+
+    fn thaw<'a>(&'a self, guard: &'a str, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.thaw(guard, token)))
+    }
+
+    fn freezes(&self) -> StoreFuture<'_, Vec<Freeze>> {
+        self.0.store.freezes()
     }
 
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {

@@ -1,16 +1,16 @@
 //! What every store has to do, whatever it is made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
 use jiff::{SignedDuration, Timestamp};
 use levelset::model::status::{Memory, ResourceMemory};
 use levelset::model::{
-    AccountId, Generation, Key, KindName, ObjectStatus, Region, ResourceId, Revision, Scope, Shard,
-    Token,
+    AccountId, Ask, Asked, Freeze, Generation, Key, KindName, ObjectStatus, Region, ResourceId,
+    Revision, Scope, Shard, Token,
 };
 use levelset::status::store::{HISTORY_DAYS, HISTORY_PER_OBJECT};
-use levelset::status::{Declared, Event, Intent, Record, Store, StoreError};
+use levelset::status::{Declared, Event, Intent, Record, Settlement, Store, StoreError};
 use serde_json::json;
 
 /// Makes a record in which everything follows from the number, so that a mix of two shows.
@@ -63,7 +63,10 @@ pub(super) async fn check(store: &dyn Store) {
     history(store).await;
     age(store).await;
     fencing(store).await;
-    retrying(store).await;
+    asking(store).await;
+    answering(store).await;
+    freezing(store).await;
+    confirming(store).await;
 }
 
 async fn records(store: &dyn Store) {
@@ -71,11 +74,11 @@ async fn records(store: &dyn Store) {
     assert!(store.all().await.unwrap().is_empty());
     assert_eq!(store.get(&Key::workspace("a")).await.unwrap(), None);
     for (name, number) in [("b", 1), ("a", 2), ("b", 3)] {
-        store.put(&record(name, number), &[], token).await.unwrap();
+        store.put(&record(name, number), &[], &[], token).await.unwrap();
     }
     let mut network = record("z", 4);
     network.key = "Network/z".parse().unwrap();
-    store.put(&network, &[], token).await.unwrap();
+    store.put(&network, &[], &[], token).await.unwrap();
     assert_eq!(store.all().await.unwrap(), [network.clone(), record("a", 2), record("b", 3)]);
     assert_eq!(store.get(&network.key).await.unwrap(), Some(network.clone()));
     store.remove(&network.key, token).await.unwrap();
@@ -99,7 +102,7 @@ async fn declarations(store: &dyn Store) {
     let new = store.get(&batch[1].key).await.unwrap().unwrap();
     assert_eq!((new.generation, new.status), (Generation(9), ObjectStatus::default()));
     let overtaken = Record { generation: Generation(8), ..record("b", 5) };
-    store.put(&overtaken, &[], token).await.unwrap();
+    store.put(&overtaken, &[], &[], token).await.unwrap();
     let kept = Record { generation: Generation(9), digest: "nine".to_owned(), ..overtaken };
     let after = store.get(&kept.key).await.unwrap().unwrap();
     assert_eq!(after, kept, "a pass that was overtaken takes no generation back");
@@ -142,11 +145,11 @@ async fn shared_intents(store: &dyn Store, mine: &Intent, token: Token) {
 async fn history(store: &dyn Store) {
     let token = store.grant(Shard(0)).await.unwrap();
     let (a, b) = (Key::workspace("a"), Key::workspace("b"));
-    store.put(&record("b", 1), &[event(&b, 1)], token).await.unwrap();
+    store.put(&record("b", 1), &[event(&b, 1)], &[], token).await.unwrap();
     let kept = i64::from(HISTORY_PER_OBJECT);
     for second in (1..=kept + 20).step_by(2) {
         let events = [event(&a, second), event(&a, second + 1)];
-        store.put(&record("a", 1), &events, token).await.unwrap();
+        store.put(&record("a", 1), &events, &[], token).await.unwrap();
     }
     let newest = store.history(&a, 3).await.unwrap();
     let expected = [event(&a, kept + 20), event(&a, kept + 19), event(&a, kept + 18)];
@@ -164,12 +167,12 @@ async fn age(store: &dyn Store) {
     let (old, new) = (Key::workspace("old"), Key::workspace("new"));
     let second = 1_795_910_400;
     store
-        .put(&record("old", 1), &[event(&old, second), event(&old, second + 1)], token)
+        .put(&record("old", 1), &[event(&old, second), event(&old, second + 1)], &[], token)
         .await
         .unwrap();
     let mut last = event(&new, second + 1);
     last.at += SignedDuration::from_hours(24 * HISTORY_DAYS);
-    store.put(&record("new", 1), &[last], token).await.unwrap();
+    store.put(&record("new", 1), &[last], &[], token).await.unwrap();
     assert_eq!(store.history(&old, 10).await.unwrap(), [event(&old, second + 1)]);
 }
 
@@ -180,15 +183,17 @@ async fn fencing(store: &dyn Store) {
     assert!(stale.number < other.number && other.number < current.number);
     let key = Key::workspace("f");
     let intent = intent("f", "eu-west-1", &key);
-    store.put(&record("f", 1), &[], current).await.unwrap();
-    store.put(&record("f", 2), &[], other).await.unwrap();
+    store.put(&record("f", 1), &[], &[], current).await.unwrap();
+    store.put(&record("f", 2), &[], &[], other).await.unwrap();
     store.intend(&intent, current).await.unwrap();
     let refused = [
-        store.put(&record("f", 3), &[event(&key, 1)], stale).await,
+        store.put(&record("f", 3), &[event(&key, 1)], &[], stale).await,
         store.remove(&key, stale).await,
         store.intend(&intent, stale).await,
         store.resolve(&key, &intent.resource, stale).await,
         store.declare(&[], stale).await,
+        store.freeze(&freeze("drift", "two"), stale).await,
+        store.thaw("drift", stale).await,
     ];
     for result in refused {
         let Err(StoreError::Fenced { held, seen, .. }) = result else { panic!("{result:?}") };
@@ -199,17 +204,127 @@ async fn fencing(store: &dyn Store) {
     assert!(store.history(&key, 1).await.unwrap().is_empty());
     let mut foreign = current;
     foreign.number += 5;
-    store.put(&record("f", 4), &[], foreign).await.unwrap();
-    assert!(store.put(&record("f", 5), &[], current).await.is_err(), "a later token was seen");
+    store.put(&record("f", 4), &[], &[], foreign).await.unwrap();
+    assert!(store.put(&record("f", 5), &[], &[], current).await.is_err(), "a later token was seen");
 }
 
-async fn retrying(store: &dyn Store) {
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn suspend(name: &str, reason: &str) -> Ask {
+    Ask::Suspend { object: Key::workspace(name), reason: Some(reason.to_owned()) }
+}
+
+fn snooze(name: &str, second: i64) -> Ask {
+    Ask::Snooze { object: Key::workspace(name), until: at(second), reason: None }
+}
+
+fn retry(name: &str) -> Ask {
+    Ask::Retry { object: Key::workspace(name) }
+}
+
+/// What stands, without its numbers.
+fn asks(asked: &[Asked]) -> Vec<Ask> {
+    asked.iter().map(|asked| asked.ask.clone()).collect()
+}
+
+async fn asking(store: &dyn Store) {
+    assert!(store.asked_since(0).await.unwrap().is_empty());
+    let batch = [suspend("a", "one"), snooze("a", 50), retry("a"), retry("b")];
+    store.ask(&batch, "alice", Timestamp::from_nanosecond(1_999_999).unwrap()).await.unwrap();
+    let asked = store.asked_since(0).await.unwrap();
+    assert_eq!(asks(&asked), batch);
+    let expected = ("alice", Timestamp::from_millisecond(1).unwrap());
+    assert!(asked.iter().all(|asked| (asked.by.as_str(), asked.at) == expected), "{asked:?}");
+    let last = asked.last().unwrap().number;
+    assert!(store.asked_since(last).await.unwrap().is_empty());
+    assert_eq!(asks(&store.asked_of(&Key::workspace("a")).await.unwrap()), batch[..3]);
+
+    store.ask(&[suspend("a", "two"), retry("b")], "bob", at(2)).await.unwrap();
+    let again = store.asked_since(last).await.unwrap();
+    assert_eq!(asks(&again), [suspend("a", "two"), retry("b")], "asked again, it is news");
+    assert_eq!(again[0].by, "bob");
+    let all = [snooze("a", 50), retry("a"), suspend("a", "two"), retry("b")];
+    assert_eq!(asks(&store.asked_since(0).await.unwrap()), all, "and stands once");
+
+    let resume = Ask::Resume { object: Key::workspace("a") };
+    store.ask(slice::from_ref(&resume), "bob", at(3)).await.unwrap();
+    let left = asks(&store.asked_since(0).await.unwrap());
+    assert_eq!(left, [retry("a"), retry("b"), resume], "levels are lifted, requests stay");
+}
+
+async fn answering(store: &dyn Store) {
     let token = store.grant(Shard(0)).await.unwrap();
-    let mut failed = record("failed", 1);
-    failed.memory.failures = 9;
-    store.put(&failed, &[], token).await.unwrap();
-    assert!(store.retry(&failed.key).await.unwrap());
-    assert!(!store.retry(&Key::workspace("nobody")).await.unwrap());
-    failed.memory.failures = 0;
-    assert_eq!(store.get(&failed.key).await.unwrap(), Some(failed));
+    let (a, b) = (Key::workspace("a"), Key::workspace("b"));
+    let read: Vec<u64> =
+        store.asked_of(&a).await.unwrap().iter().map(|asked| asked.number).collect();
+    let before = store.asked_since(0).await.unwrap().last().unwrap().number;
+    store.ask(&[retry("a"), suspend("a", "three")], "alice", at(4)).await.unwrap();
+    store.put(&record("a", 1), &[], &read, token).await.unwrap();
+    let left = asks(&store.asked_of(&a).await.unwrap());
+    assert_eq!(left, [retry("a"), suspend("a", "three")], "what a pass did not read stays");
+    assert_eq!(asks(&store.asked_of(&b).await.unwrap()), [retry("b")]);
+    let stale = store.grant(Shard(3)).await.unwrap();
+    store.grant(Shard(3)).await.unwrap();
+    let numbers: Vec<u64> =
+        store.asked_since(0).await.unwrap().iter().map(|it| it.number).collect();
+    assert!(store.put(&record("a", 2), &[], &numbers, stale).await.is_err());
+    assert_eq!(store.asked_since(0).await.unwrap().len(), 3, "a stale pass answers nothing");
+    store.remove(&a, token).await.unwrap();
+    assert!(store.asked_of(&a).await.unwrap().is_empty());
+    store.ask(&[retry("a")], "alice", at(5)).await.unwrap();
+    let number = store.asked_of(&a).await.unwrap()[0].number;
+    assert!(number > before && number > *numbers.last().unwrap(), "no number comes twice");
+    for key in [&a, &b] {
+        store.remove(key, token).await.unwrap();
+    }
+}
+
+fn freeze(guard: &str, digest: &str) -> Freeze {
+    Freeze {
+        guard: guard.to_owned(),
+        digest: digest.to_owned(),
+        reason: "TooMany".to_owned(),
+        message: "objects vanished".to_owned(),
+        objects: [Key::workspace("a"), Key::workspace("b")].into(),
+        revision: Some(Revision::new("0123")),
+        since: at(7),
+    }
+}
+
+async fn freezing(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    assert!(store.freezes().await.unwrap().is_empty());
+    for (guard, digest) in [("vanishing", "one"), ("drift", "two"), ("vanishing", "three")] {
+        store.freeze(&freeze(guard, digest), token).await.unwrap();
+    }
+    let both = [freeze("drift", "two"), freeze("vanishing", "three")];
+    assert_eq!(store.freezes().await.unwrap(), both);
+    store.thaw("drift", token).await.unwrap();
+    store.thaw("drift", token).await.unwrap();
+    assert_eq!(store.freezes().await.unwrap(), both[1..]);
+}
+
+async fn confirming(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let confirm = |digest: &str| Ask::Confirm { digest: digest.to_owned() };
+    store.ask(&[confirm("three"), confirm("other")], "alice", at(8)).await.unwrap();
+    let mut pending = store.asked_since(0).await.unwrap();
+    let unknown =
+        Settlement { request: pending.pop().unwrap(), released: None, removed: BTreeSet::new() };
+    store.settle(&unknown, token).await.unwrap();
+    assert_eq!(store.freezes().await.unwrap().len(), 1, "nothing is released");
+    let settlement = Settlement {
+        request: pending.pop().unwrap(),
+        released: Some("vanishing".to_owned()),
+        removed: freeze("vanishing", "three").objects,
+    };
+    store.settle(&settlement, token).await.unwrap();
+    assert!(store.freezes().await.unwrap().is_empty());
+    let left = store.asked_since(0).await.unwrap();
+    let remove =
+        |name: &str| Ask::Remove { object: Key::workspace(name), digest: "three".to_owned() };
+    assert_eq!(asks(&left), [remove("a"), remove("b")], "the removals are confirmed for good");
+    assert!(left.iter().all(|asked| asked.by == "alice" && asked.at == at(8)));
 }

@@ -48,7 +48,7 @@ async fn writes_until_it_is_killed() {
         let name = NAMES[usize::try_from(number).unwrap() % NAMES.len()];
         let record = record(name, number);
         let events = [event(&record.key, i64::try_from(number).unwrap())];
-        store.put(&record, &events, token).await.unwrap();
+        store.put(&record, &events, &[], token).await.unwrap();
         println!("{name} {number}");
     }
 }

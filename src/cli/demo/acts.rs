@@ -278,7 +278,7 @@ fn show_status(output: &mut Output, records: &[Record]) -> Result<(), Error> {
             status: &record.status,
         })
         .collect();
-    output.print(&text::status(&told, output.style()))
+    output.print(&text::status(&told, &[], output.style()))
 }
 
 /// Shows what the files, as they lie there, would do to some workspaces.

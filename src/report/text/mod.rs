@@ -2,6 +2,8 @@
 //!
 //! In: values of the model and a [`Style`](super::Style). Out: text that ends with a line break.
 
+mod explain;
+mod freezes;
 mod plan;
 mod problems;
 #[cfg(test)]
@@ -9,6 +11,7 @@ pub(crate) mod sample;
 mod status;
 mod value;
 
+pub use explain::explain;
 pub use plan::plan;
 pub use problems::{checked, problems};
 pub use status::{object, status};

@@ -36,7 +36,22 @@ fn is_shown(step: &Step) -> bool {
 
 fn header(plan: &Plan, style: Style) -> String {
     let at = plan.revision.as_ref().map_or(String::new(), |r| format!(" at {}", r.short()));
-    format!("{}{at}\n", style.paint(Ink::Strong, &plan.key))
+    format!("{}{at}\n{}", style.paint(Ink::Strong, &plan.key), holds(plan, style))
+}
+
+/// Says who keeps the agent from doing what the plan shows.
+fn holds(plan: &Plan, style: Style) -> String {
+    let line = |word: &str, rest: String| format!("  {} {rest}\n", style.paint(Ink::Warning, word));
+    let mut text = String::new();
+    if plan.holds.is_suspended() {
+        let rest = format!("by {}; nothing is changed", plan.holds.suspenders());
+        text.push_str(&line("suspended", rest));
+    }
+    if let Some(snooze) = &plan.holds.snoozed {
+        let rest = format!("until {:.0} by {}; drift is left", snooze.until, snooze.by);
+        text.push_str(&line("snoozed", rest));
+    }
+    text
 }
 
 fn totals(summary: &Summary, style: Style) -> String {
@@ -111,9 +126,7 @@ fn verdict(verdict: &Verdict, style: Style) -> String {
         Verdict::Go | Verdict::Refused => String::new(),
         Verdict::Waiting { code, on } => line("waiting", format!("[{code}]: {on}")),
         Verdict::Deferred { until, why } => line("deferred", format!("until {until}: {why}")),
-        Verdict::Reported => {
-            line("reported only:", "the policy leaves this difference as it is".to_owned())
-        }
+        Verdict::Reported => line("reported only:", "this difference is left as it is".to_owned()),
         Verdict::Blocked { by } => line("waits", format!("until {by} is there")),
     }
 }
@@ -231,6 +244,7 @@ fn path(section: &str, field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Holder, Holds, Snooze};
     use crate::report::text::sample;
 
     #[test]
@@ -269,6 +283,22 @@ Plan: 1 to create, 1 to change, 1 refused, 1 unchanged; 1 deferred
     }
 
     #[test]
+    fn a_plan_that_somebody_holds_back_says_who() {
+        let since = "2026-11-29T12:00:00Z".parse().unwrap();
+        let alice = Holder::Person { name: "alice".to_owned(), since, reason: None };
+        let git = Holder::Annotation { path: "a.yaml".into(), line: 6 };
+        let until = "2026-12-01T00:00:00Z".parse().unwrap();
+        let snoozed = Some(Snooze { until, by: git });
+        let plan = Plan { holds: Holds { suspended: vec![alice], snoozed }, ..sample::plan() };
+        let expected = "\
+Workspace/team-payments-prod at 1a2b3c4d
+  suspended by alice since 2026-11-29T12:00:00Z; nothing is changed
+  snoozed until 2026-12-01T00:00:00Z by the annotation at a.yaml:6; drift is left
+";
+        assert!(super::plan(&[plan], Style::Plain).starts_with(expected));
+    }
+
+    #[test]
     fn what_aws_holds_back_for_its_window_says_from_when() {
         let mut plan = sample::plan();
         plan.steps[2].effective = Some("2026-12-01T03:00:00Z".parse().unwrap());
@@ -289,7 +319,7 @@ Plan: 1 to create, 1 to change, 1 refused, 1 unchanged; 1 deferred
             line(Verdict::Blocked { by }),
             "      waits until vpc/team-payments-prod is there\n"
         );
-        assert!(line(Verdict::Reported).contains("policy"));
+        assert!(line(Verdict::Reported).contains("reported only"));
     }
 
     #[test]

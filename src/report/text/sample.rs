@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::delta::{Timing, Wait};
 use crate::model::{
-    AccountId, Action, Apply, Call, Delta, Disruption, Key, KindName, Notice, Origin, Plan,
+    AccountId, Action, Apply, Call, Delta, Disruption, Holds, Key, KindName, Notice, Origin, Plan,
     Position, Problem, Refusal, Region, ResourceId, Revision, Scope, Severity, Step, Verdict,
 };
 
@@ -13,6 +13,7 @@ pub(crate) fn plan() -> Plan {
     Plan {
         key: Key::workspace("team-payments-prod"),
         revision: Some(Revision::new("1a2b3c4d5e6f")),
+        holds: Holds::default(),
         steps: vec![step("db_subnet_group", Action::Nothing), created(), deferred()],
     }
 }

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::model::{Condition, ResourceStatus, status::DriftStatus, status::Truth};
+use crate::model::{Condition, Freeze, ResourceStatus, status::DriftStatus, status::Truth};
 use crate::report::Told;
 use crate::report::style::{Ink, Style};
+use crate::report::text::freezes::freezes;
 use crate::report::text::{plan, value};
 
 const HEAD: [&str; 6] = ["OBJECT", "READY", "REASON", "REVISION", "LAST PASS", "NEXT PASS"];
@@ -18,10 +19,10 @@ const HEAD: [&str; 6] = ["OBJECT", "READY", "REASON", "REVISION", "LAST PASS", "
 const DRIFT_SHOWN: usize = 3;
 
 /// Renders one row for each object, below it what a reader has to know of it, and a last line that
-/// counts.
-pub fn status(objects: &[Told<'_>], style: Style) -> String {
+/// counts; last what guards froze.
+pub fn status(objects: &[Told<'_>], frozen: &[Freeze], style: Style) -> String {
     if objects.is_empty() {
-        return "no objects are known yet\n".to_owned();
+        return "no objects are known yet\n".to_owned() + &freezes(frozen, style);
     }
     let rows: Vec<[String; 6]> = objects.iter().map(row).collect();
     let widths = widths(&rows);
@@ -35,6 +36,7 @@ pub fn status(objects: &[Told<'_>], style: Style) -> String {
         text.push_str(&remarks(object, style));
     }
     text.push_str(&totals(objects));
+    text.push_str(&freezes(frozen, style));
     text
 }
 
@@ -93,6 +95,7 @@ fn remarks(object: &Told<'_>, style: Style) -> String {
     for (kind, trouble, what, ink) in [
         (Condition::VALID, Truth::False, "invalid:", Ink::Bad),
         (Condition::SUSPENDED, Truth::True, "suspended:", Ink::Warning),
+        (Condition::SNOOZED, Truth::True, "snoozed:", Ink::Warning),
         (Condition::FAILED, Truth::True, "given up:", Ink::Bad),
         (Condition::STALLED, Truth::True, "stalled:", Ink::Bad),
         (Condition::CONTESTED, Truth::True, "contested:", Ink::Warning),
@@ -288,6 +291,7 @@ mod tests {
                 Told { key: &a, generation: Generation(0), status: &new },
                 Told { key: &b, generation: Generation(2), status: &waiting },
             ],
+            &[],
             Style::Plain,
         );
         let expected = "\
@@ -299,7 +303,7 @@ Workspace/payments-prod  False    Waiting     1a2b3c4d  2026-11-29T10:00:00Z  -
 0 of 2 as declared; 1 NotSeenYet, 1 Waiting
 ";
         assert_eq!(text, expected);
-        assert_eq!(status(&[], Style::Plain), "no objects are known yet\n");
+        assert_eq!(status(&[], &[], Style::Plain), "no objects are known yet\n");
     }
 
     #[test]
@@ -348,7 +352,7 @@ Workspace/b
             let render = |truth| {
                 let status = in_trouble(kind, truth, "a.yaml:3:1: no;\n generation 2 stays");
                 let told = Told { key: &key, generation: Generation(0), status: &status };
-                super::status(&[told], Style::Plain)
+                super::status(&[told], &[], Style::Plain)
             };
             assert!(render(truth).contains(expected), "{}", render(truth));
             let usual = if truth == Truth::True { Truth::False } else { Truth::True };
@@ -369,7 +373,7 @@ Workspace/b
         let drift = ["a", "b", "c", "d", "e"].map(row).to_vec();
         let (key, status) = (Key::workspace("a"), ObjectStatus { drift, ..waiting() });
         let told = Told { key: &key, generation: Generation(3), status: &status };
-        let text = super::status(&[told], Style::Plain);
+        let text = super::status(&[told], &[], Style::Plain);
         let first = "  drift: db_parameter_group/team-payments-prod a: 7 is declared, AWS has 1; Reported, \
                      first seen 2026-11-29T09:59:00Z\n";
         assert!(text.contains(first), "{text}");

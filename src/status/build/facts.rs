@@ -3,7 +3,7 @@
 use super::resource::listed;
 use super::{Found, state};
 use crate::model::status::{DriftStatus, Truth};
-use crate::model::{Condition, Problem, ResourceStatus, Severity};
+use crate::model::{Condition, Holder, Problem, ResourceStatus, Severity, Snooze};
 use crate::status::conditions::Fact;
 
 /// The planner's code for a field whose changes AWS accepts without effect.
@@ -41,7 +41,7 @@ pub(super) fn facts(
     found: &Found,
     resources: &[ResourceStatus],
     drift: &[DriftStatus],
-) -> [Fact; 8] {
+) -> [Fact; 9] {
     [
         ready(found, resources),
         drifted(resources, drift),
@@ -51,6 +51,7 @@ pub(super) fn facts(
         stalled(resources),
         contested(resources),
         suspended(found),
+        snoozed(found),
     ]
 }
 
@@ -111,8 +112,8 @@ fn progressing(found: &Found, resources: &[ResourceStatus]) -> Fact {
     if found.removed {
         return idle("Removed", "the manifest was removed");
     }
-    if found.suspended {
-        return idle("Suspended", "an annotation suspends the object");
+    if found.holds.is_suspended() {
+        return idle("Suspended", &format!("suspended by {}", found.holds.suspenders()));
     }
     if found.failed {
         return idle("RetriesExhausted", "nothing more is tried");
@@ -193,11 +194,31 @@ fn contested(resources: &[ResourceStatus]) -> Fact {
 }
 
 fn suspended(found: &Found) -> Fact {
-    let (truth, reason, message) = match found.suspended {
-        true => {
-            (Truth::True, "Annotation", "an annotation suspends the object; nothing is changed")
-        }
-        false => (Truth::False, "Active", "the object is reconciled"),
+    if !found.holds.is_suspended() {
+        let message = "the object is reconciled";
+        return Fact::new(Condition::SUSPENDED, Truth::False, "Active", message);
+    }
+    let is_annotation = |holder: &Holder| matches!(holder, Holder::Annotation { .. });
+    let holders = &found.holds.suspended;
+    let reason = match (holders.iter().any(is_annotation), holders.iter().all(is_annotation)) {
+        (true, true) => Condition::BY_ANNOTATION,
+        (true, false) => Condition::BY_BOTH,
+        (false, _) => Condition::BY_COMMAND,
     };
-    Fact::new(Condition::SUSPENDED, truth, reason, message)
+    let message = format!("suspended by {}; nothing is changed", found.holds.suspenders());
+    Fact::new(Condition::SUSPENDED, Truth::True, reason, message)
+}
+
+fn snoozed(found: &Found) -> Fact {
+    let snooze = found.holds.snoozed.as_ref().filter(|snooze| snooze.until > found.now);
+    let Some(Snooze { until, by }) = snooze else {
+        let message = "drift is handled as the policy says";
+        return Fact::new(Condition::SNOOZED, Truth::False, "Awake", message);
+    };
+    let reason = match by {
+        Holder::Annotation { .. } => Condition::BY_ANNOTATION,
+        Holder::Person { .. } => Condition::BY_COMMAND,
+    };
+    let message = format!("drift is reported and not reverted until {until:.0}, by {by}");
+    Fact::new(Condition::SNOOZED, Truth::True, reason, message)
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::*;
 use crate::model::status::Truth;
 use crate::model::{
-    AccountId, Action, Call, CallError, Condition, Delta, Disruption, ErrorClass, KindName, Origin,
-    Position, Refusal, Region, Scope, Severity, Step, StepOutcome, Verdict, Wait,
+    AccountId, Action, Call, CallError, Condition, Delta, Disruption, ErrorClass, Holder, KindName,
+    Origin, Position, Refusal, Region, Scope, Severity, Snooze, Step, StepOutcome, Verdict, Wait,
 };
 
 pub(in crate::status) fn at(second: i64) -> Timestamp {
@@ -100,7 +100,7 @@ fn what_is_as_declared_is_ready() {
     assert_eq!(told(Condition::DRIFTED), Truth::False);
     assert_eq!(told(Condition::PROGRESSING), Truth::False);
     assert_eq!(told(Condition::VALID), Truth::True);
-    assert_eq!(status.conditions.len(), 8);
+    assert_eq!(status.conditions.len(), 9);
 }
 
 #[test]
@@ -218,9 +218,57 @@ fn a_pass_that_did_not_look_leaves_the_resources_as_they_were() {
     let failed = build(&before, &Found { failed: true, ..found(2, vec![]) });
     assert_eq!(failed.resources, before.resources);
     assert_eq!(failed.condition(Condition::FAILED).unwrap().status, Truth::True);
-    let never = build(&ObjectStatus::default(), &Found { suspended: true, ..found(2, vec![]) });
+    let holds = suspended_by(vec![annotation()]);
+    let never = build(&ObjectStatus::default(), &Found { holds, ..found(2, vec![]) });
     assert_eq!(never.condition(Condition::READY).unwrap().status, Truth::Unknown);
     assert_eq!(never.condition(Condition::SUSPENDED).unwrap().status, Truth::True);
+}
+
+pub(in crate::status) fn annotation() -> Holder {
+    Holder::Annotation { path: "a.yaml".into(), line: 6 }
+}
+
+fn alice() -> Holder {
+    let reason = Some("failover test".to_owned());
+    Holder::Person { name: "alice".to_owned(), since: at(1), reason }
+}
+
+pub(in crate::status) fn suspended_by(suspended: Vec<Holder>) -> Holds {
+    Holds { suspended, ..Holds::default() }
+}
+
+#[test]
+fn a_suspension_says_whose_it_is() {
+    let by_alice = "alice since 1970-01-01T00:00:01Z (failover test)";
+    for (holders, reason, who) in [
+        (vec![annotation()], "Annotation", "the annotation at a.yaml:6".to_owned()),
+        (vec![alice()], "Command", by_alice.to_owned()),
+        (
+            vec![annotation(), alice()],
+            "AnnotationAndCommand",
+            format!("the annotation at a.yaml:6 and by {by_alice}"),
+        ),
+    ] {
+        let found = Found { holds: suspended_by(holders), ..found(2, vec![]) };
+        let status = build(&ObjectStatus::default(), &found);
+        let condition = status.condition(Condition::SUSPENDED).unwrap();
+        assert_eq!((condition.status, condition.reason.as_str()), (Truth::True, reason));
+        assert_eq!(condition.message, format!("suspended by {who}; nothing is changed"));
+    }
+}
+
+#[test]
+fn a_snooze_is_told_until_it_ends() {
+    let holds = Holds { snoozed: Some(Snooze { until: at(5), by: alice() }), ..Holds::default() };
+    let told = |second| {
+        let found = Found { holds: holds.clone(), ..found(second, vec![]) };
+        build(&ObjectStatus::default(), &found).condition(Condition::SNOOZED).cloned().unwrap()
+    };
+    assert_eq!((told(4).status, told(4).reason.as_str()), (Truth::True, "Command"));
+    let expected = "drift is reported and not reverted until 1970-01-01T00:00:05Z, by alice since \
+                    1970-01-01T00:00:01Z (failover test)";
+    assert_eq!(told(4).message, expected);
+    assert_eq!(told(5).status, Truth::False);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::model::{Action, Origin, Step, StepOutcome, Verdict};
-use crate::status::build::tests::{at, delta, denied, found, step, update};
+use crate::status::build::tests::{
+    annotation, at, delta, denied, found, step, suspended_by, update,
+};
 use crate::status::build::{Found, build};
 
 /// Runs passes one after the other and returns the reasons and messages of each.
@@ -98,7 +100,7 @@ fn a_failure_is_told_once_and_its_ceiling_once() {
 
 #[test]
 fn suspending_and_resuming_are_told() {
-    let suspended = |second| Found { suspended: true, ..settled(second) };
+    let suspended = |second| Found { holds: suspended_by(vec![annotation()]), ..settled(second) };
     let lines = reasons(vec![settled(1), suspended(2), suspended(3), settled(4)]);
     assert_eq!(lines[1..], [vec!["Suspended"], vec![], vec!["Resumed"]]);
 }

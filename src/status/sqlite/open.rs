@@ -61,17 +61,32 @@ pub(super) async fn for_writing(path: &Path) -> Result<Sqlite, StoreError> {
 
 pub(super) async fn for_reading(path: &Path) -> Result<Sqlite, StoreError> {
     let opened = async {
-        if !path.exists() {
-            return Err(Refusal::Reason(
-                "there is none yet; has the agent run with this state directory?",
-            ));
-        }
-        let readers = pool(4).connect_with(options(path).read_only(true)).await?;
-        same_schema(&readers).await?;
+        let readers = known(path).await?;
         let writer = readers.clone();
         Ok(Sqlite { path: path.to_owned(), writer, readers })
     };
     opened.await.map_err(|refusal| error(path, &refusal))
+}
+
+pub(super) async fn for_asking(path: &Path) -> Result<Sqlite, StoreError> {
+    let opened = async {
+        let readers = known(path).await?;
+        let writer = pool(1).connect_with(options(path)).await?;
+        Ok(Sqlite { path: path.to_owned(), writer, readers })
+    };
+    opened.await.map_err(|refusal| error(path, &refusal))
+}
+
+/// Opens a store that is there and has the schema of this program, for reading.
+async fn known(path: &Path) -> Result<SqlitePool, Refusal> {
+    if !path.exists() {
+        return Err(Refusal::Reason(
+            "there is none yet; has the agent run with this state directory?",
+        ));
+    }
+    let readers = pool(4).connect_with(options(path).read_only(true)).await?;
+    same_schema(&readers).await?;
+    Ok(readers)
 }
 
 fn options(path: &Path) -> SqliteConnectOptions {

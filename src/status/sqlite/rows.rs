@@ -6,14 +6,15 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlitePool, query};
 
+use super::asked;
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
 use crate::status::memory::oldest_kept;
 use crate::status::store::{Declared, Event, HISTORY_PER_OBJECT, Intent, Record};
 
-type Result<T> = std::result::Result<T, sqlx::Error>;
+pub(super) type Result<T> = std::result::Result<T, sqlx::Error>;
 
-const BEGIN: &str = "BEGIN IMMEDIATE";
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Makes one write in one transaction; or makes none and returns the number that overtook ours.
 pub(super) async fn write(
@@ -54,14 +55,18 @@ async fn see(to: &mut SqliteConnection, token: Token) -> Result<u64> {
 
 async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> Result<()> {
     match change {
-        Change::Put(record, events) => {
+        Change::Put(record, events, answered) => {
             put(to, record, token).await?;
-            append(to, events).await
+            append(to, events).await?;
+            asked::answered(to, answered).await
         }
         Change::Declare(declared) => declare(to, declared, token).await,
         Change::Remove(key) => remove(to, key).await,
         Change::Intend(intent) => intend(to, intent).await,
         Change::Resolve(key, resource) => resolve(to, key, resource).await,
+        Change::Settle(settlement) => asked::settle(to, settlement).await,
+        Change::Freeze(freeze) => asked::freeze(to, freeze).await,
+        Change::Thaw(guard) => asked::thaw(to, guard).await,
     }
 }
 
@@ -100,14 +105,6 @@ async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token)
     Ok(())
 }
 
-/// Tells whether the object is known.
-pub(super) async fn retry(pool: &SqlitePool, key: &Key) -> Result<bool> {
-    let statement =
-        "UPDATE object SET memory = json_set(memory, '$.failures', 0) WHERE object = ?1";
-    let done = query(statement).bind(key.to_string()).execute(pool).await?;
-    Ok(done.rows_affected() > 0)
-}
-
 async fn append(to: &mut SqliteConnection, events: &[Event]) -> Result<()> {
     for event in events {
         query("INSERT INTO event (object, at, reason, message) VALUES (?1, ?2, ?3, ?4)")
@@ -135,9 +132,11 @@ async fn append(to: &mut SqliteConnection, events: &[Event]) -> Result<()> {
 }
 
 async fn remove(to: &mut SqliteConnection, key: &Key) -> Result<()> {
-    for statement in
-        ["DELETE FROM object WHERE object = ?1", "DELETE FROM intent WHERE object = ?1"]
-    {
+    for statement in [
+        "DELETE FROM object WHERE object = ?1",
+        "DELETE FROM intent WHERE object = ?1",
+        "DELETE FROM asked WHERE subject = ?1",
+    ] {
         query(statement).bind(key.to_string()).execute(&mut *to).await?;
     }
     Ok(())
@@ -253,16 +252,16 @@ fn key(row: &SqliteRow, column: &'static str) -> Result<Key> {
     row.try_get::<String, _>(column)?.parse().map_err(|source| undecodable(column, source))
 }
 
-fn time(row: &SqliteRow, column: &'static str) -> Result<Timestamp> {
+pub(super) fn time(row: &SqliteRow, column: &'static str) -> Result<Timestamp> {
     Timestamp::from_millisecond(row.try_get(column)?).map_err(|source| undecodable(column, source))
 }
 
-fn document<T: DeserializeOwned>(row: &SqliteRow, column: &'static str) -> Result<T> {
+pub(super) fn document<T: DeserializeOwned>(row: &SqliteRow, column: &'static str) -> Result<T> {
     let text: &str = row.try_get(column)?;
     serde_json::from_str(text).map_err(|source| undecodable(column, source))
 }
 
-fn json(value: &impl Serialize) -> Result<String> {
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|source| sqlx::Error::Encode(Box::new(source)))
 }
 
@@ -274,11 +273,11 @@ fn undecodable(
 }
 
 /// SQLite's integers are signed; a counter from 1 does not reach the difference.
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn unsigned(row: &SqliteRow, column: usize) -> Result<u64> {
+pub(super) fn unsigned(row: &SqliteRow, column: usize) -> Result<u64> {
     let number: i64 = row.try_get(column)?;
     u64::try_from(number).map_err(|source| undecodable("number", source))
 }

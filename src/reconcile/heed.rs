@@ -1,0 +1,115 @@
+//! What people asked of an object, as its pass takes it up.
+//!
+//! In: what stands in the store when the pass begins. Out: a memory that was forgiven, the requests
+//! that the pass carries out, and the lines of history that name who asked. Pure.
+//!
+//! A pass carries out what it has read and nothing else: what is asked meanwhile has another number
+//! and brings the object back.
+
+use jiff::Timestamp;
+
+use crate::model::status::Memory;
+use crate::model::{Ask, Asked, Key};
+use crate::status::Event;
+
+/// Forgets what keeps the agent from trying, if somebody asked for another try: failures, changes
+/// without effect, contests over fields. The minimum interval and the API budgets stay.
+pub(super) fn forgive(memory: &mut Memory, asked: &[Asked]) {
+    if !asked.iter().any(|asked| matches!(asked.ask, Ask::Retry { .. })) {
+        return;
+    }
+    memory.failures = 0;
+    memory.waits = 0;
+    for known in memory.resources.values_mut() {
+        known.accepted = None;
+        known.reverted.clear();
+    }
+}
+
+/// Returns the numbers of what a pass of an object carries out.
+///
+/// A confirmed removal stands while the manifest is gone.
+pub(super) fn answered(asked: &[Asked], is_removed: bool) -> Vec<u64> {
+    let is_over = |asked: &&Asked| match asked.ask {
+        Ask::Remove { .. } => !is_removed,
+        _ => asked.ask.is_request(),
+    };
+    asked.iter().filter(is_over).map(|asked| asked.number).collect()
+}
+
+/// Names who asked for what a pass carries out; suspensions and snoozes are told by conditions.
+pub(super) fn events(key: &Key, asked: &[Asked], now: Timestamp) -> Vec<Event> {
+    let requests = asked.iter().filter(|asked| asked.ask.is_request());
+    let event = |asked: &Asked| Event {
+        key: key.clone(),
+        at: now,
+        reason: "Asked".to_owned(),
+        message: format!("{} asked for `{}` at {:.0}", asked.by, asked.ask.verb(), asked.at),
+    };
+    requests.map(event).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::status::{AcceptedPatch, ResourceMemory};
+
+    fn asked(number: u64, ask: Ask) -> Asked {
+        Asked { number, ask, by: "alice".to_owned(), at: Timestamp::UNIX_EPOCH }
+    }
+
+    fn everything() -> Vec<Asked> {
+        let object = || Key::workspace("a");
+        let digest = "0123456789ab".to_owned();
+        vec![
+            asked(1, Ask::Suspend { object: object(), reason: None }),
+            asked(2, Ask::Retry { object: object() }),
+            asked(3, Ask::Resume { object: object() }),
+            asked(4, Ask::Remove { object: object(), digest }),
+        ]
+    }
+
+    #[test]
+    fn levels_stand_and_requests_are_done_with() {
+        assert_eq!(answered(&everything(), true), [2, 3]);
+        assert_eq!(answered(&everything(), false), [2, 3, 4], "the manifest is back");
+    }
+
+    #[test]
+    fn a_retry_forgets_failures_changes_without_effect_and_contests_and_nothing_else() {
+        let known = ResourceMemory {
+            converged: [("size".to_owned(), 1.into())].into(),
+            accepted: Some(AcceptedPatch {
+                fields: [("size".to_owned(), 2.into())].into(),
+                at: Timestamp::UNIX_EPOCH,
+                times: 3,
+            }),
+            reverted: [("size".to_owned(), vec![Timestamp::UNIX_EPOCH; 3])].into(),
+        };
+        let before = Memory {
+            failures: 9,
+            waits: 4,
+            not_before: Some(Timestamp::UNIX_EPOCH),
+            resources: [("db_instance/a".to_owned(), known)].into(),
+        };
+        let mut memory = before.clone();
+        forgive(&mut memory, &everything()[..1]);
+        assert_eq!(memory, before, "nobody asked for it");
+        forgive(&mut memory, &everything());
+        assert_eq!((memory.failures, memory.waits, memory.not_before), (0, 0, before.not_before));
+        let known = &memory.resources["db_instance/a"];
+        assert!(known.accepted.is_none() && known.reverted.is_empty());
+        assert_eq!(known.converged.len(), 1, "what was in force is what drift is told by");
+    }
+
+    #[test]
+    fn who_asked_is_told() {
+        let events = events(&Key::workspace("a"), &everything(), Timestamp::UNIX_EPOCH);
+        let told: Vec<&str> = events.iter().map(|event| event.message.as_str()).collect();
+        let expected = [
+            "alice asked for `retry` at 1970-01-01T00:00:00Z",
+            "alice asked for `resume` at 1970-01-01T00:00:00Z",
+        ];
+        assert_eq!(told, expected);
+    }
+}
