@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use levelset::model::{Key, ObjectKind, Position, Problem, Severity};
+use levelset::model::{Freeze, Key, ObjectKind, Position, Problem, Severity};
 use levelset::server::{
     Catalog, CatalogError, CatalogFuture, Health, Limits, Listener, Site, router,
 };
@@ -61,6 +61,21 @@ impl Catalog for Shelf {
             source_line: "    foo: 1".to_owned(),
             length: 3,
         }]
+    }
+
+    fn freezes(&self) -> CatalogFuture<'_, Vec<Freeze>> {
+        Box::pin(async {
+            self.wait().await?;
+            Ok(vec![Freeze {
+                guard: Freeze::VANISHING.to_owned(),
+                digest: "0123456789ab".to_owned(),
+                reason: "TooMany".to_owned(),
+                message: "objects vanished".to_owned(),
+                objects: [Key::workspace("pay")].into(),
+                revision: None,
+                since: jiff::Timestamp::UNIX_EPOCH,
+            }])
+        })
     }
 
     fn health(&self) -> Health {
@@ -176,6 +191,10 @@ async fn objects_are_listed_and_read_as_the_catalog_has_them() {
     assert_eq!(network, shared);
     let problems: Value = agent.get("/api/v1/problems").await.json().await.unwrap();
     assert_eq!(problems["items"][0]["position"]["line"], 3);
+    let freezes: Value = agent.get("/api/v1/freezes").await.json().await.unwrap();
+    assert_eq!(freezes["kind"], "FreezeList");
+    assert_eq!(freezes["items"][0]["digest"], "0123456789ab");
+    assert_eq!(freezes["items"][0]["objects"], json!(["Workspace/pay"]));
     let version: Value = agent.get("/version").await.json().await.unwrap();
     assert_eq!(version, json!({"version": "1.2.3"}));
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::desired::Entry;
 use crate::manifest::{API_VERSION, Spec};
-use crate::model::{Key, ObjectKind, Problem};
+use crate::model::{Freeze, Key, ObjectKind, Problem};
 use crate::reconcile::engine::Engine;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::server::{Catalog, CatalogError, CatalogFuture, Health};
@@ -49,6 +49,10 @@ impl Catalog for Known {
 
     fn problems(&self) -> Vec<Problem> {
         self.engine.desired.snapshot().problems.values().flatten().cloned().collect()
+    }
+
+    fn freezes(&self) -> CatalogFuture<'_, Vec<Freeze>> {
+        Box::pin(async { self.engine.store.freezes().await.map_err(|error| failed(&error)) })
     }
 
     fn health(&self) -> Health {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
-use crate::model::{Key, ObjectKind, Problem};
+use crate::model::{Freeze, Key, ObjectKind, Problem};
 
 /// Says why the agent could not answer; for people, without a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,9 @@ pub trait Catalog: Send + Sync {
 
     /// Returns what is wrong with the manifests of the newest commit.
     fn problems(&self) -> Vec<Problem>;
+
+    /// Returns what guards froze until a person confirms it, ordered by guard.
+    fn freezes(&self) -> CatalogFuture<'_, Vec<Freeze>>;
 
     /// Says how the agent is; answers at once.
     fn health(&self) -> Health;

@@ -58,6 +58,7 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/networks", get(networks))
         .route("/api/v1/networks/{name}", get(network))
         .route("/api/v1/problems", get(problems))
+        .route("/api/v1/freezes", get(freezes))
         .with_state(site);
     guarded(routes)
 }
@@ -147,6 +148,16 @@ async fn problems(State(site): State<Site>, headers: HeaderMap) -> Response {
     let found = site.catalog.problems();
     let items = serde_json::to_value(found).unwrap_or(Value::Null);
     tagged(&headers, &collection("ProblemList", items))
+}
+
+async fn freezes(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Response {
+    match site.catalog.freezes().await {
+        Ok(found) => {
+            let items = serde_json::to_value(found).unwrap_or(Value::Null);
+            tagged(&headers, &collection("FreezeList", items))
+        }
+        Err(error) => unavailable(&uri, &error),
+    }
 }
 
 async fn list(site: &Site, kind: ObjectKind, headers: &HeaderMap, uri: &Uri) -> Response {

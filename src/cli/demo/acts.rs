@@ -8,6 +8,7 @@ use super::stage::{Stage, production, staging};
 use super::watch::{Watch, line};
 use crate::cli::error::Error;
 use crate::cli::output::Output;
+use crate::cli::store::told;
 use crate::model::status::Truth;
 use crate::model::{Call, Condition, Key, Plan};
 use crate::report::style::Ink;
@@ -270,14 +271,7 @@ fn commit(stage: &Stage, output: &mut Output, message: &str) -> Result<(), Error
 }
 
 fn show_status(output: &mut Output, records: &[Record]) -> Result<(), Error> {
-    let told: Vec<Told<'_>> = records
-        .iter()
-        .map(|record| Told {
-            key: &record.key,
-            generation: record.generation,
-            status: &record.status,
-        })
-        .collect();
+    let told: Vec<Told<'_>> = records.iter().map(told).collect();
     output.print(&text::status(&told, &[], output.style()))
 }
 

@@ -191,7 +191,9 @@ pub fn object(object: &Told<'_>, style: Style) -> String {
 fn next(object: &Told<'_>) -> String {
     match (object.status.next_run_time, object.status.last_reconciled_time) {
         (Some(at), _) => time(Some(at)),
-        (None, Some(_)) => "none, until its manifest or the settings change".to_owned(),
+        (None, Some(_)) => {
+            "none, until its manifest or the settings change, or a person asks".to_owned()
+        }
         (None, None) => time(None),
     }
 }
@@ -316,7 +318,7 @@ Workspace/b
   revision        1a2b3c4d5e6f
   last pass       2026-11-29T10:00:00Z
   last converged  -
-  next pass       none, until its manifest or the settings change
+  next pass       none, until its manifest or the settings change, or a person asks
 
   conditions
     Ready        False   Waiting since 2026-11-29T09:59:00Z
