@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{arn, certificate, set, storage, tags, value, version, window};
+use super::{arn, certificate, policy_document, set, storage, tags, value, version, window};
 use crate::model::{Bound, Compare, Observed, Readiness, Rule};
 
 /// Holds both sides, for comparisons that depend on a neighbouring field or on the state.
@@ -80,6 +80,10 @@ pub(super) fn judge(
         Compare::Tags => tags::judge(want, sides.actual.tags.as_ref()),
         Compare::CreationTag(tag) => tags::creation(want, sides.actual.tags.as_ref(), tag),
         Compare::Presence => value::presence(want, have),
+        Compare::PolicyDocument => policy_document::judge(want, have, sides),
+        Compare::PolicyDocuments { reserved } => {
+            policy_document::judge_named(want, have, reserved, sides)
+        }
         Compare::ArnTail => arn::judge(want, have),
         Compare::Certificate => certificate::judge(want, have),
         // Parameters are compared one by one elsewhere; what cannot be read is never compared.

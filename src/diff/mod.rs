@@ -12,6 +12,7 @@ mod arn;
 mod certificate;
 mod judge;
 mod parameters;
+mod policy_document;
 mod set;
 mod settle;
 mod shape;

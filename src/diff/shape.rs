@@ -47,11 +47,14 @@ impl Shape {
             | Compare::SetOf(_)
             | Compare::SetWithQueue { .. }
             | Compare::Membership { .. }
-            | Compare::Parameters => Self::List,
+            | Compare::Parameters
+            | Compare::PolicyDocuments { .. } => Self::List,
             Compare::Exact | Compare::FoldCase => Self::Plain,
-            Compare::CreationTag(_) | Compare::Tags | Compare::Presence | Compare::WriteOnly => {
-                return None;
-            }
+            Compare::CreationTag(_)
+            | Compare::Tags
+            | Compare::Presence
+            | Compare::PolicyDocument
+            | Compare::WriteOnly => return None,
         })
     }
 

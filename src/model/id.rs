@@ -144,6 +144,41 @@ text_newtype! {
     Revision
 }
 
+/// The partitions by the beginning of their regions' codes, the more particular ones first. The
+/// place of global services begins with the partition's own name.
+///
+/// Source: "Partitions" in the AWS General Reference, and the SDKs' `partitions.json`.
+const PARTITIONS: &[(&str, &str)] = &[
+    ("cn-", "aws-cn"),
+    ("us-gov-", "aws-us-gov"),
+    ("us-iso-", "aws-iso"),
+    ("us-isob-", "aws-iso-b"),
+    ("eu-isoe-", "aws-iso-e"),
+    ("us-isof-", "aws-iso-f"),
+    ("eusc-", "aws-eusc"),
+];
+
+/// What follows a partition's name in the name of the place of its global services.
+const GLOBAL: &str = "-global";
+
+impl Region {
+    /// Returns the partition, as ARNs name it: `aws`, `aws-cn`, `aws-us-gov`.
+    pub fn partition(&self) -> &str {
+        if let Some(partition) = self.as_str().strip_suffix(GLOBAL) {
+            return partition;
+        }
+        let of_region = PARTITIONS.iter().find(|(start, _)| self.as_str().starts_with(start));
+        of_region.map_or("aws", |(_, partition)| partition)
+    }
+
+    /// Returns the place of services that an account has once and not in every region, under the
+    /// name that AWS uses: `aws-global`, `aws-cn-global`.
+    #[must_use]
+    pub fn global(&self) -> Self {
+        Self::new(format!("{}{GLOBAL}", self.partition()))
+    }
+}
+
 impl Revision {
     /// Returns the first eight digits, for people.
     pub fn short(&self) -> &str {
@@ -192,6 +227,14 @@ pub struct Scope {
     pub account: AccountId,
     /// The region that they live in.
     pub region: Region,
+}
+
+impl Scope {
+    /// Returns the account and the place of its global services; what is there already stays.
+    #[must_use]
+    pub fn global(&self) -> Self {
+        Self { account: self.account.clone(), region: self.region.global() }
+    }
 }
 
 impl fmt::Display for Scope {
@@ -245,12 +288,8 @@ impl ResourceId {
     /// Source: "Amazon Resource Names (ARNs) in Amazon RDS" and "Partitions" in the AWS General
     /// Reference.
     pub fn arn(&self, service: &str, resource_type: &str) -> String {
-        let region = self.scope.region.as_str();
-        let partition = match region.split('-').next() {
-            Some("cn") => "aws-cn",
-            Some("us") if region.starts_with("us-gov-") => "aws-us-gov",
-            _ => "aws",
-        };
+        let region = &self.scope.region;
+        let partition = region.partition();
         let account = &self.scope.account;
         format!("arn:{partition}:{service}:{region}:{account}:{resource_type}:{}", self.name)
     }

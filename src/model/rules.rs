@@ -261,6 +261,15 @@ pub enum Compare {
     ArnTail,
     /// Parameters of a parameter group, by name.
     Parameters,
+    /// A policy document of IAM, by what it means.
+    PolicyDocument,
+    /// Policy documents by name, in a list of structures with `PolicyName` and `PolicyDocument`; a
+    /// name that is declared as `null` must not be there.
+    PolicyDocuments {
+        /// Where it is said, a name that is not declared must not be there either, unless it
+        /// starts with this. Elsewhere only declared names are looked at.
+        reserved: Option<&'static str>,
+    },
     /// Not readable: never compared.
     WriteOnly,
 }
