@@ -8,6 +8,7 @@ mod architecture;
 mod aws_wire;
 mod cases;
 mod cli;
+mod iam_policy;
 mod laws;
 mod manifests;
 mod sandbox;

@@ -22,12 +22,18 @@ impl From<&Config> for Accounts {
     /// Takes the accounts of every environment; sessions of assumed roles bear the agent's name.
     fn from(config: &Config) -> Self {
         let session_name = session_name(&config.agent_name.value);
+        let role = |environment: &Environment, arn: &str| Role {
+            arn: arn.to_owned(),
+            external_id: environment.external_id.as_ref().map(|id| id.value.clone()),
+            session_name: session_name.clone(),
+        };
         let account = |environment: &Environment| Account {
-            role: environment.role_arn.as_ref().map(|arn| Role {
-                arn: arn.value.clone(),
-                external_id: environment.external_id.as_ref().map(|id| id.value.clone()),
-                session_name: session_name.clone(),
-            }),
+            role: environment.role_arn.as_ref().map(|arn| role(environment, &arn.value)),
+            roles: environment
+                .roles
+                .iter()
+                .map(|(of, arn)| (of.clone(), role(environment, &arn.value)))
+                .collect(),
             endpoints: Endpoints {
                 default: environment.endpoint_url.as_ref().map(|url| url.value.clone()),
                 services: BTreeMap::new(),
@@ -53,6 +59,8 @@ pub struct Account {
     pub scope: Scope,
     /// The role to assume; without one the base credentials are used as they are.
     pub role: Option<Role>,
+    /// Roles to assume instead, by the name of a kind (`iam_role`) or of a service (`rds`).
+    pub roles: BTreeMap<String, Role>,
     /// Where the services are, when not at AWS.
     pub endpoints: Endpoints,
     /// The base credentials; `None` is the AWS default chain (environment, profile, web identity,
@@ -63,7 +71,13 @@ pub struct Account {
 impl Account {
     /// Describes an account that the default credential chain reaches at AWS.
     pub fn new(scope: Scope) -> Self {
-        Self { scope, role: None, endpoints: Endpoints::default(), credentials: None }
+        let (roles, endpoints) = (BTreeMap::new(), Endpoints::default());
+        Self { scope, role: None, roles, endpoints, credentials: None }
+    }
+
+    /// Returns the role for a kind: its own, or its service's, or the account's.
+    pub fn role_of(&self, kind: &str, service: &str) -> Option<&Role> {
+        self.roles.get(kind).or_else(|| self.roles.get(service)).or(self.role.as_ref())
     }
 }
 
@@ -117,12 +131,32 @@ impl Default for Timeouts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{AccountId, Region};
 
     #[test]
     fn a_session_is_named_after_the_agent_in_letters_that_sts_takes() {
         assert_eq!(session_name("prod"), "levelset-prod");
         assert_eq!(session_name("prod eu/ü"), "levelset-prod-eu--");
         assert_eq!(session_name(&"x".repeat(100)).len(), 64);
+    }
+
+    #[test]
+    fn a_kind_has_its_own_role_or_that_of_its_service_or_the_accounts() {
+        let scope = Scope { account: AccountId::new("111111111111"), region: Region::new("r") };
+        let role = |arn: &str| Role {
+            arn: arn.to_owned(),
+            external_id: None,
+            session_name: "levelset".to_owned(),
+        };
+        let mut account = Account::new(scope);
+        assert_eq!(account.role_of("db_instance", "rds"), None);
+        account.role = Some(role("all"));
+        account.roles.insert("rds".to_owned(), role("databases"));
+        account.roles.insert("db_instance".to_owned(), role("instances"));
+        let arn = |kind, service| account.role_of(kind, service).map(|role| role.arn.as_str());
+        assert_eq!(arn("db_instance", "rds"), Some("instances"));
+        assert_eq!(arn("db_subnet_group", "rds"), Some("databases"));
+        assert_eq!(arn("vpc", "ec2"), Some("all"));
     }
 
     #[test]

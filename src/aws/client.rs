@@ -1,7 +1,7 @@
-//! The clients of each scope, and the way of a call to the right one.
+//! The clients of each scope and role, and the way of a call to the right ones.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{AppName, BehaviorVersion, Region};
@@ -14,23 +14,27 @@ use tokio::sync::OnceCell;
 
 use super::class::call_error;
 use super::credentials::{self, Wallet};
-use super::ec2::Ec2;
-use super::{Account, Accounts, Timeouts};
+use super::query::QueryClient;
+use super::{Account, Accounts, Role, Timeouts};
 use crate::kinds;
-use crate::kinds::sdk::{Clients, Failure, WholeAnswers};
+use crate::kinds::sdk::{Clients, Failure, WholeAnswers, query};
 use crate::model::cloud::CallFuture;
 use crate::model::{Call, CallError, Clock, Cloud, ErrorClass, Kind, Scope, Target};
 
 /// Sends calls to AWS.
 ///
-/// Clients are made at a scope's first call and kept; nothing is read or sent before.
+/// Clients are made at the first call for a scope and role, and kept; nothing is read or sent before.
 pub struct Aws {
-    accounts: BTreeMap<Scope, (Account, OnceCell<Session>)>,
+    accounts: BTreeMap<Scope, Account>,
+    sessions: Mutex<Sessions>,
     timeouts: Timeouts,
     clock: Arc<dyn Clock>,
 }
 
-/// Holds what calls to one scope need.
+/// The sessions by the environment's scope and the role, if one is assumed.
+type Sessions = BTreeMap<(Scope, Option<String>), Arc<OnceCell<Arc<Session>>>>;
+
+/// Holds what calls to one scope in one role need.
 struct Session {
     wallet: Wallet,
     sts: aws_sdk_sts::Client,
@@ -41,12 +45,9 @@ impl Aws {
     /// Makes the port to these accounts; `clock` dates signatures and the end of credentials.
     pub fn new(accounts: Accounts, clock: Arc<dyn Clock>) -> Self {
         let timeouts = accounts.timeouts;
-        let accounts = accounts
-            .accounts
-            .into_iter()
-            .map(|account| (account.scope.clone(), (account, OnceCell::new())))
-            .collect();
-        Self { accounts, timeouts, clock }
+        let accounts =
+            accounts.accounts.into_iter().map(|account| (account.scope.clone(), account)).collect();
+        Self { accounts, sessions: Mutex::default(), timeouts, clock }
     }
 
     async fn send(&self, target: &Target, call: &Call) -> Result<Value, CallError> {
@@ -66,7 +67,7 @@ impl Aws {
         kind: Option<&dyn Kind>,
         call: &Call,
     ) -> Result<Value, Failure> {
-        let session = self.session(&target.scope).await?;
+        let session = self.session(target, kind).await?;
         session.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
         let result = match (&*call.service, kind) {
             ("sts", _) => session.identity(call).await,
@@ -86,14 +87,57 @@ impl Aws {
         result
     }
 
-    async fn session(&self, scope: &Scope) -> Result<&Session, Failure> {
-        let (account, session) = self.accounts.get(scope).ok_or_else(|| Failure::Unsendable {
+    /// Returns the session for a kind's calls, opened at the first of them.
+    async fn session(
+        &self,
+        target: &Target,
+        kind: Option<&dyn Kind>,
+    ) -> Result<Arc<Session>, Failure> {
+        let (account, role) = self.way(target, kind)?;
+        let key = (account.scope.clone(), role.map(|role| role.arn.clone()));
+        let cell = {
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(sessions.entry(key).or_default())
+        };
+        let open = || async {
+            let clock = Arc::clone(&self.clock);
+            Session::open(account, role, self.timeouts, clock).await.map(Arc::new)
+        };
+        cell.get_or_try_init(open).await.cloned()
+    }
+
+    /// Returns the account entry and the role for a kind's calls.
+    ///
+    /// What an account has once is reached by any of its environments, as long as they agree on the
+    /// role: otherwise nobody could tell which one a call uses.
+    fn way(
+        &self,
+        target: &Target,
+        kind: Option<&dyn Kind>,
+    ) -> Result<(&Account, Option<&Role>), Failure> {
+        let service = kind.map_or("", |kind| kind.service());
+        let home = |scope: &Scope| kind.map_or_else(|| scope.clone(), |kind| kind.home(scope));
+        let mut ways = self
+            .accounts
+            .values()
+            .filter(|account| account.scope == target.scope || home(&account.scope) == target.scope)
+            .map(|account| (account, account.role_of(target.kind.as_str(), service)));
+        let first = ways.next().ok_or_else(|| Failure::Unsendable {
             code: "UnknownAccount",
-            reason: format!("no account entry is configured for {scope}"),
+            reason: format!("no account entry is configured for {}", target.scope),
         })?;
-        session
-            .get_or_try_init(|| Session::open(account, self.timeouts, Arc::clone(&self.clock)))
-            .await
+        match ways.find(|(_, role)| *role != first.1) {
+            None => Ok(first),
+            Some((other, _)) => Err(Failure::NoCredentials {
+                class: ErrorClass::Denied,
+                code: "AmbiguousRole".to_owned(),
+                reason: format!(
+                    "{service} belongs to the whole account, and the environments in {} and {} \
+                     reach it in different roles; give both the same one under roles.{service}",
+                    first.0.scope.region, other.scope.region
+                ),
+            }),
+        }
     }
 }
 
@@ -106,11 +150,12 @@ impl Cloud for Aws {
 impl Session {
     async fn open(
         account: &Account,
+        role: Option<&Role>,
         timeouts: Timeouts,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
         let base = base_config(account, timeouts).await;
-        let source = match &account.role {
+        let source = match role {
             Some(role) => credentials::assume(role, &for_service(&base, account, "sts")).await,
             None => base.credentials_provider().ok_or_else(|| Failure::Unsent {
                 reason: "the configuration has no source of credentials".to_owned(),
@@ -121,13 +166,21 @@ impl Session {
             .into_builder()
             .credentials_provider(SharedCredentialsProvider::new(wallet.clone()))
             .build();
-        let ec2 = Ec2::new(account, &config, timeouts, wallet.clone(), clock).await?;
+        let query = |protocol| {
+            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
+            QueryClient::new(protocol, account, &config, timeouts, wallet, clock)
+        };
+        let (ec2, iam) = (query(query::EC2).await?, query(query::IAM).await?);
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
         Ok(Self {
             sts: aws_sdk_sts::Client::new(&for_service(&config, account, "sts")),
-            clients: Clients { rds: aws_sdk_rds::Client::from_conf(rds), ec2: Box::new(ec2) },
+            clients: Clients {
+                rds: aws_sdk_rds::Client::from_conf(rds),
+                ec2: Box::new(ec2),
+                iam: Box::new(iam),
+            },
             wallet,
         })
     }

@@ -1,6 +1,6 @@
-//! The credentials of one scope: resolved once, kept until shortly before they end.
+//! The credentials of one scope and role: resolved once, kept until shortly before they end.
 //!
-//! Both ways out (the SDK's clients and the EC2 client) draw from the same [`Wallet`], and a call
+//! Both ways out (the SDK's clients and those of the Query protocols) draw from the same [`Wallet`], and a call
 //! draws from it before anything is sent, so that a missing credential or a refused role is known
 //! for what it is: a call that certainly did not leave.
 

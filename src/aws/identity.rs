@@ -7,17 +7,18 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::model::cloud::{Admission, CallFuture};
-use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Scope, Target};
+use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Target};
 
 /// Lets calls pass only to a scope whose credentials have been proven to belong to it.
 ///
-/// The proof is one `GetCallerIdentity` per scope and process, before its first call: a read of
-/// another account would tell that all is well with the wrong databases. A mismatch is refused; a
+/// The proof is one `GetCallerIdentity` per scope, kind and process (each kind may have credentials
+/// of its own), before the first call: a read of another account would tell that all is well with
+/// the wrong databases. A mismatch is refused; a
 /// failure leaves the question open and is asked again with the next call. Neither is ever taken
 /// for a proof.
 pub struct Asserted<C> {
     inner: C,
-    proofs: Mutex<BTreeMap<Scope, Arc<OnceCell<()>>>>,
+    proofs: Mutex<BTreeMap<Target, Arc<OnceCell<()>>>>,
 }
 
 impl<C: Cloud> Asserted<C> {
@@ -31,14 +32,14 @@ impl<C: Cloud> Asserted<C> {
         target: &'a Target,
         call: &'a Call,
     ) -> Result<CallFuture<'a>, CallError> {
-        let proof = self.proof(&target.scope);
+        let proof = self.proof(target);
         proof.get_or_try_init(|| self.prove(target, call)).await?;
         self.inner.admit(target, call).await
     }
 
-    fn proof(&self, scope: &Scope) -> Arc<OnceCell<()>> {
+    fn proof(&self, target: &Target) -> Arc<OnceCell<()>> {
         let mut proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(proofs.entry(scope.clone()).or_default())
+        Arc::clone(proofs.entry(target.clone()).or_default())
     }
 
     /// Asks whose the credentials are. An error names the call that was held back.

@@ -17,8 +17,8 @@ mod budget;
 mod class;
 mod client;
 mod credentials;
-mod ec2;
 mod identity;
+mod query;
 #[cfg(test)]
 mod testing;
 

@@ -18,6 +18,7 @@ mod explain;
 mod figures;
 mod following;
 mod history;
+mod iam_policy;
 mod kinds;
 mod logging;
 mod manifests;
@@ -111,6 +112,7 @@ enum Verb {
     /// Print the JSON Schema of the manifests, for editors
     Schema,
     Kinds(kinds::Arguments),
+    IamPolicy(iam_policy::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -170,6 +172,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Confirm(arguments) => confirm::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),
+        Verb::IamPolicy(arguments) => iam_policy::run(&arguments, output),
         Verb::Completions(arguments) => completions::run(&arguments, output),
     }
 }

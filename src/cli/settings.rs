@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use super::GLOBAL;
 use super::error::Error;
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config, ConfigProblem, Overrides};
+use crate::kinds;
 
 /// Holds the flags that are settings.
 #[derive(Debug, clap::Args)]
@@ -34,7 +35,12 @@ impl Flags {
     /// [`Error::Settings`] with everything that is wrong.
     pub(super) fn load(&self, more: &[Flag<'_>]) -> Result<Config, Error> {
         let file = self.config.clone().or_else(|| config::default_file(&variable));
-        config::load(&self.overrides(more), &variable, file.as_deref()).map_err(Error::Settings)
+        let config = config::load(&self.overrides(more), &variable, file.as_deref());
+        let config = config.map_err(Error::Settings)?;
+        match unknown_roles(&config) {
+            problems if problems.is_empty() => Ok(config),
+            problems => Err(Error::Settings(problems)),
+        }
     }
 
     fn overrides(&self, more: &[Flag<'_>]) -> Overrides {
@@ -52,6 +58,28 @@ impl Flags {
         }
         overrides
     }
+}
+
+/// Finds roles for what is neither a kind nor a service: they would never be used.
+fn unknown_roles(config: &Config) -> Vec<ConfigProblem> {
+    let mut known: Vec<String> = kinds::all()
+        .iter()
+        .flat_map(|kind| [kind.service().to_owned(), kind.name().to_string()])
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    let roles = config.environments.iter().flat_map(|(environment, it)| {
+        it.roles.iter().map(move |(name, role)| (environment, name, role))
+    });
+    roles
+        .filter(|(_, name, _)| !known.contains(name))
+        .map(|(environment, name, role)| ConfigProblem {
+            setting: format!("environments.{environment}.roles.{name}"),
+            source: role.source.clone(),
+            message: "there is no such kind or service".to_owned(),
+            hint: Some(format!("possible are {}", known.join(", "))),
+        })
+        .collect()
 }
 
 /// Joins a flag to the setting that it stands for.

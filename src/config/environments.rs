@@ -24,6 +24,7 @@ fn environment(layers: &mut Layers<'_>, name: &str, source: &Source) -> Option<E
     let account = required(layers, &at("account"), source, check::account);
     let region = required(layers, &at("region"), source, check::region);
     let role_arn = layers.optional(&at("roleArn"), check::role_arn);
+    let roles = roles(layers, &at("roles"));
     let external_id = layers.optional(&at("externalId"), check::text);
     let endpoint_url = layers.optional(&at("endpointUrl"), check::endpoint);
     let production = layers.setting(&at("production"), name == "production", check::boolean);
@@ -31,12 +32,23 @@ fn environment(layers: &mut Layers<'_>, name: &str, source: &Source) -> Option<E
         account: account?,
         region: region?,
         role_arn,
+        roles,
         external_id,
         endpoint_url,
         production,
     };
-    check_role(layers, name, &environment);
+    check_roles(layers, name, &environment);
     Some(environment)
+}
+
+/// Takes the roles of kinds and services; whether there are such is not known here.
+fn roles(layers: &mut Layers<'_>, section: &str) -> BTreeMap<String, Setting<String>> {
+    let mut found = BTreeMap::new();
+    for (name, _) in layers.names(section) {
+        let role = layers.optional(&format!("{section}.{name}"), check::role_arn);
+        found.extend(role.map(|role| (name, role)));
+    }
+    found
 }
 
 fn required<T>(
@@ -54,17 +66,20 @@ fn required<T>(
 }
 
 /// A role of another account would make every call land there.
-fn check_role(layers: &mut Layers<'_>, name: &str, environment: &Environment) {
-    if let Some(arn) = &environment.role_arn {
+fn check_roles(layers: &mut Layers<'_>, name: &str, environment: &Environment) {
+    let wanted = environment.account.value.as_str();
+    let base = environment.role_arn.iter().map(|arn| ("roleArn".to_owned(), arn));
+    let special = environment.roles.iter().map(|(of, arn)| (format!("roles.{of}"), arn));
+    for (setting, arn) in base.chain(special) {
         let account = arn.value.split(':').nth(4).unwrap_or_default();
-        if account != environment.account.value.as_str() {
-            let message = format!(
-                "the role is of account {account}, and the environment of {}",
-                environment.account.value
-            );
-            layers.report(&format!("environments.{name}.roleArn"), &arn.source, message);
+        if account != wanted {
+            let message =
+                format!("the role is of account {account}, and the environment of {wanted}");
+            layers.report(&format!("environments.{name}.{setting}"), &arn.source, message);
         }
-    } else if let Some(external) = &environment.external_id {
+    }
+    let has_role = environment.role_arn.is_some() || !environment.roles.is_empty();
+    if let Some(external) = environment.external_id.as_ref().filter(|_| !has_role) {
         let message = "an external id has no effect without a roleArn";
         layers.report(&format!("environments.{name}.externalId"), &external.source, message);
     }
@@ -75,7 +90,9 @@ fn same_scope(layers: &mut Layers<'_>, found: &BTreeMap<String, Environment>) {
     let way = |environment: &Environment| {
         let text = |setting: &Option<Setting<String>>| setting.as_ref().map(|s| s.value.clone());
         let url = environment.endpoint_url.as_ref().map(|url| url.value.clone());
-        (text(&environment.role_arn), text(&environment.external_id), url)
+        let roles: Vec<_> =
+            environment.roles.iter().map(|(of, arn)| (of.clone(), arn.value.clone())).collect();
+        (text(&environment.role_arn), roles, text(&environment.external_id), url)
     };
     for (index, (name, environment)) in found.iter().enumerate() {
         let earlier = found.iter().take(index).find(|(_, other)| {
@@ -83,7 +100,7 @@ fn same_scope(layers: &mut Layers<'_>, found: &BTreeMap<String, Environment>) {
         });
         if let Some((other, _)) = earlier {
             let message = format!(
-                "it is the same account and region as environments.{other}, reached in another way; use the same roleArn, externalId and endpointUrl"
+                "it is the same account and region as environments.{other}, reached in another way; use the same roleArn, roles, externalId and endpointUrl"
             );
             let source = &environment.account.source;
             layers.report(&format!("environments.{name}"), source, message);

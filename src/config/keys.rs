@@ -23,8 +23,8 @@ const REPOSITORY: [&str; 14] = [
     "knownHostsFile",
     "caFile",
 ];
-const ENVIRONMENT: [&str; 6] =
-    ["account", "region", "roleArn", "externalId", "endpointUrl", "production"];
+const ENVIRONMENT: [&str; 7] =
+    ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
 /// Secrets that the environment may hold and the file may not, with the keys for their files.
 const SECRETS: [(&str, &str); 3] = [
@@ -51,6 +51,9 @@ pub(super) fn check(
     check.mapping("environments", environments);
     for (name, _, environment) in environments.entries() {
         check.section(&format!("environments.{name}"), environment, &ENVIRONMENT);
+        if let Some(roles) = environment.at("roles") {
+            check.mapping(&format!("environments.{name}.roles"), roles);
+        }
     }
     check.found
 }

@@ -131,7 +131,10 @@ pub struct Environment {
     pub region: Setting<Region>,
     /// The role to assume (`roleArn`); without one, the agent's own credentials are used.
     pub role_arn: Option<Setting<String>>,
-    /// The external id that the role's trust policy asks for (`externalId`).
+    /// Roles to assume for some kinds instead (`roles`), by the name of a kind (`iam_role`) or of a
+    /// service (`rds`); the kind's own comes first.
+    pub roles: BTreeMap<String, Setting<String>>,
+    /// The external id that the trust policies of these roles ask for (`externalId`).
     pub external_id: Option<Setting<String>>,
     /// Where the services are, when not at AWS (`endpointUrl`).
     pub endpoint_url: Option<Setting<Url>>,

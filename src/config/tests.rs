@@ -291,3 +291,36 @@ fn the_variable_names_the_file_before_the_usual_places_do() {
     let env = |name: &str| (name == "LEVELSET_CONFIG").then(|| "/x/y.yaml".to_owned());
     assert_eq!(default_file(&env), Some(PathBuf::from("/x/y.yaml")));
 }
+
+#[test]
+fn kinds_and_services_may_have_roles_of_their_own() {
+    let yaml = r#"
+environments:
+  staging:
+    account: "210987654321"
+    region: eu-west-1
+    externalId: blue
+    roles:
+      rds: arn:aws:iam::210987654321:role/databases
+      iam_role: arn:aws:iam::210987654321:role/roles
+"#;
+    let config = load_all(yaml, &[], &[]).unwrap();
+    let roles = &config.environments["staging"].roles;
+    assert_eq!(roles["rds"].value, "arn:aws:iam::210987654321:role/databases");
+    assert_eq!(roles.len(), 2);
+    let elsewhere = yaml.replace("iam::210987654321:role/roles", "iam::000000000012:role/roles");
+    assert_eq!(
+        problems(&elsewhere),
+        ["levelset.yaml:9:17: environments.staging.roles.iam_role: the role is of account \
+          000000000012, and the environment of 210987654321"]
+    );
+    let list =
+        "environments: {staging: {account: \"210987654321\", region: eu-west-1, roles: [a]}}";
+    assert_eq!(
+        problems(list),
+        [
+            "levelset.yaml:1:77: environments.staging.roles: this has to be a mapping of settings to \
+          values"
+        ]
+    );
+}

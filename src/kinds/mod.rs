@@ -1,8 +1,9 @@
 //! The types of AWS resources: one folder each, one word each in the list below.
 //!
 //! A folder holds `spec.rs` (the manifest section and its expansion to a resource), `rules.rs` (the
-//! field rules as data), `calls.rs` (calls as data), `sdk.rs` (the one place that turns a call into
-//! an SDK request and the answer into JSON) and `cases/` (data-only tests).
+//! field rules as data), `calls.rs` (calls as data), `permissions.rs` (what an identity has to be
+//! allowed for them), `sdk.rs` (the one place that turns a call into a request and the answer into
+//! JSON) and `cases/` (data-only tests).
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
@@ -33,7 +34,7 @@ macro_rules! kinds {
     };
 }
 
-kinds![vpc, db_subnet_group, db_parameter_group, db_instance];
+kinds![vpc, db_subnet_group, db_parameter_group, db_instance, iam_role];
 
 /// Returns the kind of a name.
 pub fn find(name: &KindName) -> Option<&'static dyn Kind> {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
 use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
+use crate::kinds::iam_role::spec as role_spec;
 use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
@@ -65,18 +66,43 @@ fn workspace(
     place: &Place,
     is_network: &dyn Fn(&str) -> bool,
 ) -> Vec<Resource> {
-    let Some(database) = &spec.resources.database else { return Vec::new() };
-    let mut resources = Vec::new();
     let owner = place.owner(object.key.kind, &object.key.name);
+    let mut resources = match &spec.resources.database {
+        Some(database) => with_database(object, spec, database, &owner, place, is_network),
+        None => Vec::new(),
+    };
+    if let Some(iam) = &spec.resources.iam {
+        let placement = role_spec::Placement {
+            environment: &place.scope,
+            workspace: &object.key.name,
+            owner: &owner,
+            database: resources.last().map(|instance| instance.id.clone()),
+            adopt: object.adopts(),
+        };
+        resources.extend(role_spec::resources(iam, &placement));
+    }
+    resources
+}
+
+/// Returns the database and what it needs; the database is the last.
+fn with_database(
+    object: &Object,
+    spec: &WorkspaceSpec,
+    database: &Database,
+    owner: &str,
+    place: &Place,
+    is_network: &dyn Fn(&str) -> bool,
+) -> Vec<Resource> {
+    let mut resources = Vec::new();
     let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
     if let Some(name) = network.filter(|name| !is_network(name)) {
         resources.extend(vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place));
     }
-    let group = parameter_group(object, database, &owner, place);
+    let group = parameter_group(object, database, owner, place);
     let placement = Placement {
         scope: &place.scope,
         name: &object.key.name,
-        owner: &owner,
+        owner,
         production: place.production,
         subnet_group: network.map(|name| Input::Output {
             of: place.group(name),
@@ -186,8 +212,8 @@ mod tests {
         let within = expanded("Workspace", DATABASE, &["Shared"]);
         assert_eq!(ids(&within), own);
         assert_eq!(alone[3], within[1], "the database is the same in both cases");
-        let group = within[1].fields["subnetGroup"].reference().map(ToString::to_string);
-        assert_eq!(group.as_deref(), Some("db_subnet_group/level-shared"));
+        let group = within[1].fields["subnetGroup"].references();
+        assert_eq!(group[0].to_string(), "db_subnet_group/level-shared");
     }
 
     #[test]

@@ -103,10 +103,11 @@ impl Spec {
         value.unwrap_or_default()
     }
 
-    /// Returns what its meaning gives reason to tell; pointers start at the manifest.
-    pub(super) fn check(&self) -> Vec<Finding> {
+    /// Returns what its meaning gives reason to tell of the object `name`; pointers start at the
+    /// manifest.
+    pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         match self {
-            Self::Workspace(spec) => spec.check(),
+            Self::Workspace(spec) => spec.check(name),
             Self::Network(spec) => spec.check(),
         }
     }

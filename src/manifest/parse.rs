@@ -282,7 +282,7 @@ impl Inspection {
 /// Returns what the meaning of a manifest gives reason to tell.
 fn findings(metadata: &Metadata, spec: &Spec) -> Vec<Finding> {
     let mut found = of_metadata(metadata);
-    found.extend(spec.check());
+    found.extend(spec.check(&metadata.name));
     found
 }
 

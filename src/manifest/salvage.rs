@@ -17,20 +17,29 @@ use crate::model::{Finding, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
-const OPEN: [&str; 6] =
-    ["", "/metadata", "/metadata/annotations", "/spec", "/spec/resources", "/spec/reconcilePolicy"];
+const OPEN: [&str; 8] = [
+    "",
+    "/metadata",
+    "/metadata/annotations",
+    "/spec",
+    "/spec/resources",
+    "/spec/resources/iam",
+    "/spec/resources/iam/roles",
+    "/spec/reconcilePolicy",
+];
 
 /// Returns the findings of the parts of a manifest without mistakes.
 pub(super) fn findings(kind: ObjectKind, root: &Node, mistakes: &[Mistake]) -> Vec<Finding> {
     let places: Vec<&Range<usize>> = mistakes.iter().map(|mistake| &mistake.span).collect();
     let clean = clean(root, "", &places);
     let metadata = read::<Metadata>(&clean, "/metadata");
-    let mut found = metadata.map(|metadata| of_metadata(&metadata)).unwrap_or_default();
+    let mut found = metadata.as_ref().map(of_metadata).unwrap_or_default();
+    let name = metadata.map(|metadata| metadata.name).unwrap_or_default();
     found.extend(match kind {
         ObjectKind::Workspace => match read::<WorkspaceSpec>(&clean, "/spec") {
-            Some(spec) => spec.check(),
+            Some(spec) => spec.check(&name),
             None => read::<Resources>(&clean, "/spec/resources")
-                .map(|resources| resources.check())
+                .map(|resources| resources.check(&name))
                 .unwrap_or_default(),
         },
         ObjectKind::Network => {

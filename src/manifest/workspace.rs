@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy;
 use crate::kinds::db_instance::spec::{Database, check};
+use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
 use crate::model::{Finding, Policy};
 
 /// Declares one environment of one team.
@@ -31,6 +32,8 @@ pub struct Resources {
     pub database: Option<Database>,
     /// Where the workspace lives. Default: AWS places a new database in the account's default VPC.
     pub network: Option<NetworkSection>,
+    /// The IAM roles of the workspace. Default: none.
+    pub iam: Option<Iam>,
 }
 
 /// Places a workspace in a network.
@@ -52,21 +55,31 @@ const LONGEST_REF: usize = 190;
 
 impl WorkspaceSpec {
     /// Returns what its meaning gives reason to tell; pointers start at the manifest.
-    pub(super) fn check(&self) -> Vec<Finding> {
+    ///
+    /// `name` is the name of the workspace; empty where it cannot be told.
+    pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         let mut found = policy::check_environment(&self.environment);
         found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
         found.extend(policy::check_deletion(self.reconcile_policy.deletion));
-        found.extend(self.resources.check());
+        found.extend(self.resources.check(name));
         found
     }
 }
 
 impl Resources {
     /// Returns what their meaning gives reason to tell; pointers start at the manifest.
-    pub(super) fn check(&self) -> Vec<Finding> {
+    pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         let mut found = Vec::new();
         found.extend(self.network.as_ref().and_then(NetworkSection::check));
-        found.extend(self.database.iter().flat_map(check_database));
+        found.extend(self.database.iter().flat_map(|it| within("database", check(it))));
+        let around = Surroundings {
+            workspace: name,
+            iam_authentication: self
+                .database
+                .as_ref()
+                .map(|database| database.iam_authentication == Some(true)),
+        };
+        found.extend(self.iam.iter().flat_map(|it| within("iam", iam_spec::check(it, around))));
         if self.database.is_some() && self.network.is_none() {
             let message = "the database has no network: AWS places it in the account's default VPC";
             found.push(
@@ -78,10 +91,10 @@ impl Resources {
     }
 }
 
-/// Returns what is wrong with the section, with pointers from the manifest's root.
-fn check_database(database: &Database) -> impl Iterator<Item = Finding> {
-    check(database).into_iter().map(|finding| Finding {
-        pointer: format!("/spec/resources/database{}", finding.pointer),
+/// Returns what was found in a section, with pointers from the manifest's root.
+fn within(section: &str, found: Vec<Finding>) -> impl Iterator<Item = Finding> {
+    found.into_iter().map(move |finding| Finding {
+        pointer: format!("/spec/resources/{section}{}", finding.pointer),
         ..finding
     })
 }

@@ -1,7 +1,7 @@
 //! What an object in Git asks of AWS, one resource at a time.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -58,6 +58,24 @@ pub enum Input {
         /// The member of an item, for example `SubnetId`.
         member: String,
     },
+    /// The manifest states it, save for what other resources' describe answers hold.
+    Template {
+        /// The value, in whose texts markers stand.
+        value: Value,
+        /// What stands in the place of each marker.
+        outputs: BTreeMap<String, Output>,
+        /// Resources that have to exist, though nothing of their answers is needed.
+        needs: BTreeSet<ResourceId>,
+    },
+}
+
+/// Names a member of another resource's describe answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// The resource that has it.
+    pub of: ResourceId,
+    /// The member of its answer; its value is a text.
+    pub member: String,
 }
 
 /// Says why a reference has no value.
@@ -86,11 +104,14 @@ pub enum Unresolved {
 }
 
 impl Input {
-    /// Returns the resource that the value comes from, if it is a reference.
-    pub fn reference(&self) -> Option<&ResourceId> {
+    /// Lists the resources that the value comes from.
+    pub fn references(&self) -> Vec<&ResourceId> {
         match self {
-            Self::Output { of, .. } | Self::Select { of, .. } => Some(of),
-            Self::Known(_) => None,
+            Self::Output { of, .. } | Self::Select { of, .. } => vec![of],
+            Self::Template { outputs, needs, .. } => {
+                outputs.values().map(|output| &output.of).chain(needs).collect()
+            }
+            Self::Known(_) => Vec::new(),
         }
     }
 
@@ -111,6 +132,17 @@ impl Input {
         match self {
             Self::Known(value) => Ok(value.clone()),
             Self::Output { of, member } => member_of(of, member).cloned(),
+            Self::Template { value, outputs, needs } => {
+                if let Some(missing) = needs.iter().find(|id| observed(id).is_none()) {
+                    return Err(Unresolved::Unseen(missing.clone()));
+                }
+                let mut value = value.clone();
+                for (marker, Output { of, member }) in outputs {
+                    let text = member_of(of, member)?.as_str().unwrap_or_default();
+                    replace(&mut value, marker, text);
+                }
+                Ok(value)
+            }
             Self::Select { of, list, tags, member } => {
                 let items = member_of(of, list)?.as_array().map(Vec::as_slice).unwrap_or_default();
                 let chosen: Vec<Value> = items
@@ -124,6 +156,18 @@ impl Input {
                 Ok(Value::Array(chosen))
             }
         }
+    }
+}
+
+/// Puts a text in the place of a marker, wherever it stands in the texts of a value.
+fn replace(value: &mut Value, marker: &str, text: &str) {
+    match value {
+        Value::String(here) if here.contains(marker) => *here = here.replace(marker, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, marker, text)),
+        Value::Object(members) => {
+            members.values_mut().for_each(|member| replace(member, marker, text));
+        }
+        _ => {}
     }
 }
 
@@ -143,7 +187,7 @@ impl Resource {
     /// Lists the resources whose outputs are needed, without duplicates.
     pub fn references(&self) -> Vec<&ResourceId> {
         let mut found: Vec<&ResourceId> =
-            self.fields.values().filter_map(Input::reference).collect();
+            self.fields.values().flat_map(Input::references).collect();
         found.sort();
         found.dedup();
         found
@@ -237,6 +281,27 @@ mod tests {
         let seen = observed();
         let missing = select("cache").resolve(|_| Some(&seen));
         assert_eq!(missing, Err(Unresolved::NothingSelected { of: vpc(), list: "Subnets".into() }));
+    }
+
+    #[test]
+    fn a_template_takes_outputs_and_waits_for_everything_that_it_needs() {
+        let value = json!({"Resource": ["arn/${vpc}/a", "${vpc}"], "n": 1});
+        let output = Output { of: vpc(), member: "VpcId".into() };
+        let outputs = BTreeMap::from([("${vpc}".to_owned(), output)]);
+        let other = ResourceId { name: "other".into(), ..vpc() };
+        let template = |needs: BTreeSet<ResourceId>| Input::Template {
+            value: value.clone(),
+            outputs: outputs.clone(),
+            needs,
+        };
+        let mut seen = observed();
+        seen.members.insert("VpcId".to_owned(), "vpc-1".into());
+        let there = |id: &ResourceId| (*id == vpc()).then_some(&seen);
+        let made = template(BTreeSet::new()).resolve(there);
+        assert_eq!(made, Ok(json!({"Resource": ["arn/vpc-1/a", "vpc-1"], "n": 1})));
+        let needy = template(BTreeSet::from([other.clone()]));
+        assert_eq!(needy.references(), [&vpc(), &other]);
+        assert_eq!(needy.resolve(there), Err(Unresolved::Unseen(other)));
     }
 
     #[test]

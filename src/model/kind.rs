@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Rule};
+use super::{Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Permission, Rule, Scope};
 
 /// Describes one list operation that pages.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,9 @@ pub struct List {
     pub answer: &'static str,
     /// The member by which AWS identifies an item; an answer with an item that lacks it is doubt.
     pub identifier: &'static str,
+    /// A request parameter that takes a list, and the one value of it that narrows the operation to
+    /// this list, where it answers several.
+    pub only: Option<(&'static str, &'static str)>,
     /// The request parameter for the page size, and its largest value.
     pub page_size: (&'static str, u32),
     /// The request parameter and the answer's member that carry the continuation.
@@ -36,6 +39,16 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns the service that its calls go to, for example `rds`.
     fn service(&self) -> &'static str;
 
+    /// Tells whether an account has the resources once, and not in every region.
+    fn is_global(&self) -> bool {
+        false
+    }
+
+    /// Returns where the resources of an environment in this account and region live.
+    fn home(&self, environment: &Scope) -> Scope {
+        if self.is_global() { environment.global() } else { environment.clone() }
+    }
+
     /// Returns the lists that together describe every resource of the kind in a scope.
     fn lists(&self) -> &'static [List];
 
@@ -48,6 +61,12 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns the read of one name, which confirms its absence by the error that classifies as
     /// [`ErrorClass::NotFound`]; `None` where a complete list is the only proof.
     fn confirm(&self, name: &str) -> Option<Call>;
+
+    /// Tells whether that read describes as much as the lists do; if not, it only says whether the
+    /// resource exists, and what was written is read again with the lists.
+    fn is_whole_by_name(&self) -> bool {
+        true
+    }
 
     /// Returns further reads that a comparison with `desired` needs, such as the parameters of a
     /// group; each answer's list is added to the observation under its own name.
@@ -94,6 +113,9 @@ pub trait Kind: Send + Sync + 'static {
 
     /// Returns the calls that set the ownership tag on a resource that is taken over.
     fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call>;
+
+    /// Returns what an identity has to be allowed for each operation that the kind's code calls.
+    fn permissions(&self) -> &'static [Permission];
 
     /// Says what an error code of the service means for this kind.
     fn classify(&self, code: &str) -> ErrorClass;

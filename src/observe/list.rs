@@ -15,7 +15,10 @@ pub(super) async fn all(
     service: &'static str,
     list: &List,
 ) -> Result<Vec<Value>, CallError> {
-    let first = Call::new(service, list.operation).with(list.page_size.0, list.page_size.1);
+    let mut first = Call::new(service, list.operation).with(list.page_size.0, list.page_size.1);
+    if let Some((parameter, value)) = list.only {
+        first = first.with(parameter, vec![value]);
+    }
     let mut items = Vec::new();
     let mut marker: Option<String> = None;
     for _ in 0..PAGES {

@@ -56,7 +56,8 @@ impl Observer {
         let slot = self.slot(id);
         let mut listing = slot.listing.lock().await;
         let target = Target { scope: id.scope.clone(), kind: id.kind.clone() };
-        if !self.is_fresh(listing.as_ref()) || slot.written_too_much() {
+        let relist = !kind.is_whole_by_name() && slot.was_written(&id.name);
+        if !self.is_fresh(listing.as_ref()) || slot.written_too_much() || relist {
             slot.forget_writes();
             *listing = Some(self.list(kind, &target).await);
         }
@@ -82,6 +83,8 @@ impl Observer {
                 slot.forget_write(&id.name);
                 resources.remove(&id.name);
             }
+            // The list may lag behind; the next look is at a new one.
+            Observation::Unknown(_) if !kind.is_whole_by_name() => slot.note_write(&id.name),
             Observation::Unknown(_) => {}
         }
         observation
@@ -89,7 +92,7 @@ impl Observer {
 
     /// Says that a resource was written, so that the next look at it is a new read.
     pub fn written(&self, id: &ResourceId) {
-        lock(&self.slot(id).written).insert(id.name.clone());
+        self.slot(id).note_write(&id.name);
     }
 
     /// Adds what a comparison needs beyond the describe answer, such as a group's parameters.
@@ -178,6 +181,10 @@ impl Observer {
             Err(error) if error.class == ErrorClass::NotFound => return Observation::Absent,
             Err(error) => return Observation::Unknown(doubt(error)),
         };
+        if !kind.is_whole_by_name() {
+            let text = format!("{id} exists, and the list does not show it yet");
+            return Observation::Unknown(Doubt::Failed(text));
+        }
         let at = self.clock.now();
         let mut lists = Lists::new();
         for list in kind.lists() {
@@ -197,6 +204,10 @@ impl Observer {
 }
 
 impl Slot {
+    fn note_write(&self, name: &Arc<str>) {
+        lock(&self.written).insert(Arc::clone(name));
+    }
+
     fn was_written(&self, name: &str) -> bool {
         lock(&self.written).contains(name)
     }

@@ -13,6 +13,9 @@ use crate::model::{Call, CallError, Cloud, ErrorClass, Kind, Target};
 /// The code of the error that says that a list is not in the file.
 pub const NOT_RECORDED: &str = "NotRecorded";
 
+/// The members that say whether a list goes on.
+const PAGING: [&str; 3] = ["NextToken", "Marker", "IsTruncated"];
+
 /// Holds saved answers.
 #[derive(Debug, Clone)]
 pub struct Saved {
@@ -46,12 +49,13 @@ impl Saved {
         };
         for (name, value) in &answers {
             let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_object));
-            if !is_list && name != "NextToken" && name != "Marker" {
+            if !is_list && !PAGING.contains(&name.as_str()) {
                 return Err(SavedError::Shape(format!("{name} is no list of objects")));
             }
         }
-        for name in ["NextToken", "Marker"] {
-            if answers.get(name).is_some_and(|value| !value.is_null()) {
+        for name in PAGING {
+            let is_set = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+            if answers.get(name).is_some_and(is_set) {
                 let text = format!("{name} is set, so a page is missing");
                 return Err(SavedError::Shape(text));
             }
@@ -79,6 +83,7 @@ impl Saved {
         match &*call.operation {
             "ListTagsForResource" => self.tags(call),
             "DescribeDBParameters" => self.parameters(call),
+            "GetRole" => self.role(call),
             _ => Err(not_recorded(call, &call.operation)),
         }
     }
@@ -97,6 +102,12 @@ impl Saved {
             Some(tags) => Ok(json!({ "TagList": tags })),
             None => Err(not_recorded(call, "TagList of this resource")),
         }
+    }
+
+    /// One role of the saved list.
+    fn role(&self, call: &Call) -> Result<Value, CallError> {
+        let role = self.list("RoleDetailList", call)?.iter().find(|item| matches(item, call));
+        role.map(|role| json!({ "Role": role })).ok_or_else(|| not_found(call))
     }
 
     /// A group's parameters: the `Parameters` that the saved group holds.

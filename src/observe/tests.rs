@@ -206,3 +206,22 @@ async fn a_list_that_was_not_saved_is_unknown_and_one_that_lacks_a_name_means_ab
     let text = r#"{"DBInstances": [{"DBInstanceIdentifier": "db-0"}]}"#;
     assert!(matches!(look(text).await, Observation::Present(_)));
 }
+
+#[tokio::test]
+async fn a_role_that_only_one_of_two_lists_shows_is_neither_there_nor_absent() {
+    let role = r#"{"RoleName": "api", "Path": "/"}"#;
+    let both = format!(r#"{{"RoleDetailList": [{role}], "Roles": [{role}]}}"#);
+    let one = format!(r#"{{"RoleDetailList": [{role}], "Roles": []}}"#);
+    let none = r#"{"RoleDetailList": [], "Roles": [], "IsTruncated": false}"#.to_owned();
+    let mut seen = Vec::new();
+    for text in [both, one, none] {
+        let saved = saved::Saved::parse(&text, kinds::all()).unwrap();
+        let observer = Observer::new(Arc::new(saved), Scene::with(0).clock, FRESH);
+        let kind = kinds::find(&kinds::iam_role::NAME).unwrap();
+        let id = ResourceId { kind: kind.name(), scope: kind.home(&scope()), name: "api".into() };
+        seen.push(observer.observe(kind, &id).await);
+    }
+    assert!(matches!(seen[0], Observation::Present(_)), "{:?}", seen[0]);
+    assert!(matches!(&seen[1], Observation::Unknown(Doubt::Failed(_))), "{:?}", seen[1]);
+    assert_eq!(seen[2], Observation::Absent);
+}

@@ -214,9 +214,17 @@ fn creation(kind: &dyn Kind, bound: &Bound) -> Vec<Delta> {
     let declared = bound.fields.iter().map(|(field, value)| (field, value, "declared"));
     let initial = bound.initial.iter().map(|(field, value)| (field, value, "default at creation"));
     declared
+        .filter(|(_, value, _)| !is_nothing(value))
         .chain(initial.filter(|(field, ..)| !bound.fields.contains_key(*field)))
         .map(|(field, value, why)| new_value(kind, field, value.clone(), why))
         .collect()
+}
+
+/// Tells whether a value says of each of its members that there is none.
+fn is_nothing(value: &serde_json::Value) -> bool {
+    value.as_object().is_some_and(|members| {
+        !members.is_empty() && members.values().all(serde_json::Value::is_null)
+    })
 }
 
 /// Lists the values of a creation that are known before its references are.
@@ -227,6 +235,10 @@ fn known_values(subject: &Subject<'_>) -> Vec<Delta> {
         .iter()
         .map(|(field, input)| match input {
             Input::Known(value) => new_value(subject.kind, field, value.clone(), "declared"),
+            Input::Template { value, .. } => {
+                let why = "known when the other resources exist";
+                new_value(subject.kind, field, value.clone(), why)
+            }
             Input::Output { of, member } | Input::Select { of, member, .. } => {
                 let value = format!("{member} of {of}").into();
                 new_value(subject.kind, field, value, "known when the other resource exists")

@@ -13,7 +13,8 @@ use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
 use crate::model::status::ResourceMemory;
 use crate::model::{
-    AccountId, Call, ErrorClass, Holder, KindName, Region, ResourceId, Rule, Scope, Snooze, Wait,
+    AccountId, Call, ErrorClass, Holder, KindName, Permission, Region, ResourceId, Rule, Scope,
+    Snooze, Wait,
 };
 
 /// A kind with one field that reboots and a maintenance window.
@@ -59,6 +60,10 @@ impl Kind for Lamp {
     fn adopt(&self, _: &Bound, _: &Observed) -> Vec<Call> {
         vec![Call::new("rds", "AddTagsToResource")]
     }
+    fn permissions(&self) -> &'static [Permission] {
+        &[]
+    }
+
     fn classify(&self, _: &str) -> ErrorClass {
         ErrorClass::Invalid
     }

@@ -1,5 +1,7 @@
 //! The pass on the sandbox, in virtual time: real kinds, a real differ, a store in memory.
 
+mod roles;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -11,6 +11,7 @@
 pub mod awscli;
 pub mod explain;
 pub mod json;
+pub mod policy;
 pub mod sarif;
 pub mod style;
 pub mod summary;

@@ -237,8 +237,8 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Matches EC2's wildcards: `*` for any characters, `?` for one.
-fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
+/// Matches AWS's wildcards: `*` for any characters, `?` for one.
+pub(super) fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), _) => {

@@ -13,6 +13,7 @@
 
 mod args;
 mod ec2;
+mod iam;
 mod page;
 mod rds;
 mod refusal;
@@ -108,12 +109,12 @@ impl Sandbox {
     }
 
     fn strike(&self, scope: &Scope, call: &Call) -> Strike {
-        self.world().strike(scope, &self.by, call)
+        self.world().strike(&services::home(scope, call), &self.by, call)
     }
 
     fn serve(&self, scope: &Scope, call: &Call, strike: Strike) -> Answer {
         let now = self.clock.now();
-        self.world().serve(now, scope, &self.by, call, strike)
+        self.world().serve(now, &services::home(scope, call), &self.by, call, strike)
     }
 
     fn world(&self) -> MutexGuard<'_, World> {

@@ -29,6 +29,10 @@ pub(super) const RDS: Paging =
 pub(super) const EC2: Paging =
     Paging { size: "MaxResults", range: (5, 1000), default: 1000, marker: "NextToken" };
 
+/// The IAM API pages by 100 unless 1 to 1,000 are asked for.
+pub(super) const IAM: Paging =
+    Paging { size: "MaxItems", range: (1, 1000), default: 100, marker: "Marker" };
+
 impl Paging {
     /// Answers one page of `items`, which are in the order of their names.
     ///

@@ -37,6 +37,10 @@ const STATUSES: &[(&str, u16)] = &[
     ("DBSubnetGroupNotFoundFault", 404),
     ("DBSnapshotNotFound", 404),
     ("CertificateNotFound", 404),
+    ("NoSuchEntity", 404),
+    ("EntityAlreadyExists", 409),
+    ("DeleteConflict", 409),
+    ("LimitExceeded", 409),
 ];
 
 /// Meaning of the codes that say more than "this can never succeed" and are not common errors.
@@ -47,6 +51,8 @@ const CLASSES: &[(&str, ErrorClass)] = &[
     ("DBSnapshotNotFound", ErrorClass::NotFound),
     ("InvalidVpcID.NotFound", ErrorClass::NotFound),
     ("InvalidSubnetID.NotFound", ErrorClass::NotFound),
+    ("NoSuchEntity", ErrorClass::NotFound),
+    ("EntityAlreadyExists", ErrorClass::AlreadyExists),
     ("DBInstanceAlreadyExists", ErrorClass::AlreadyExists),
     ("DBParameterGroupAlreadyExists", ErrorClass::AlreadyExists),
     ("DBSubnetGroupAlreadyExists", ErrorClass::AlreadyExists),

@@ -12,8 +12,8 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{ec2, rds, sts};
-use crate::model::Scope;
+use super::{ec2, iam, rds, sts};
+use crate::model::{Call, Scope};
 
 /// Describes one operation.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Operation {
 /// Every operation.
 pub(super) const OPERATIONS: &[&[Operation]] = &[
     ec2::OPERATIONS,
+    iam::OPERATIONS[0],
+    iam::OPERATIONS[1],
     rds::instance::OPERATIONS,
     rds::parameter_group::OPERATIONS,
     rds::subnet_group::OPERATIONS,
@@ -44,10 +46,16 @@ pub(super) fn find(service: &str, name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().copied().flatten().find(|op| op.service == service && op.name == name)
 }
 
+/// Returns where a call's service has its state: IAM's is the account's, not a region's.
+pub(super) fn home(scope: &Scope, call: &Call) -> Scope {
+    if call.service == "iam" { scope.global() } else { scope.clone() }
+}
+
 /// Holds everything that lives in one account and region.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) ec2: ec2::State,
+    pub(super) iam: iam::State,
     pub(super) rds: rds::State,
 }
 

@@ -15,6 +15,9 @@ pub struct Settings {
     pub rds_rate: Option<Rate>,
     /// The rate limit of the EC2 API per account and region; `None` for no limit.
     pub ec2_rate: Option<Rate>,
+    /// True when the calls of an assumed role that the sandbox holds are refused unless its inline
+    /// policies allow the action.
+    pub enforce_policies: bool,
     /// True when an instance is `backing-up` once a day in its backup window.
     pub daily_backups: bool,
     /// The account of an access key that names none.
@@ -59,6 +62,8 @@ pub struct Durations {
     pub stopping: Duration,
     /// A dynamic parameter on its way to the instances of the group.
     pub applying: Duration,
+    /// A new role of IAM on its way to those who read and trust it.
+    pub spreading: Duration,
     /// The share by which a duration varies, from 0 for never to 1 for up to twice as long.
     pub jitter: f64,
 }
@@ -71,6 +76,7 @@ impl Settings {
             durations: Durations::REAL,
             rds_rate: Some(Rate { burst: 300.0, per_second: 12.0 }),
             ec2_rate: Some(Rate { burst: 100.0, per_second: 20.0 }),
+            enforce_policies: false,
             daily_backups: true,
             default_account: AccountId::new("123456789012"),
             log_limit: 100_000,
@@ -108,6 +114,7 @@ impl Durations {
         deleting: minutes(4),
         stopping: minutes(5),
         applying: Duration::from_secs(45),
+        spreading: Duration::from_secs(6),
         jitter: 0.5,
     };
 
@@ -126,6 +133,7 @@ impl Durations {
             deleting: each,
             stopping: each,
             applying: each,
+            spreading: each,
             jitter: 0.0,
         }
     }

@@ -34,6 +34,8 @@ pub(super) type Sessions = BTreeMap<String, Session>;
 pub(super) struct Session {
     /// The account of the role.
     pub(super) account: AccountId,
+    /// The name of the role.
+    pub(super) role: String,
     /// The token that has to travel with the key.
     pub(super) token: String,
     /// When the key ends.
@@ -65,6 +67,7 @@ fn assume(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     let id = format!("AROA{}:{name}", letters(site.random, 16));
     let session = Session {
         arn: format!("arn:aws:sts::{account}:assumed-role/{role}/{name}"),
+        role,
         user: id.clone(),
         account,
         token: letters(site.random, 64),

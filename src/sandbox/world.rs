@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::args::Args;
 use super::ec2;
 use super::faults::{Bucket, Effect, Faults, Strike};
+use super::iam;
 use super::log::{Entry, Log};
 use super::refusal::{Answer, Refusal};
 use super::services::{self, Shared, Site, State};
@@ -63,7 +64,9 @@ impl World {
         call: &Call,
         strike: Strike,
     ) -> Answer {
-        let (answer, applied) = match self.gate(now, scope, call, strike.effect) {
+        let refused = self.gate(now, scope, call, strike.effect);
+        let refused = refused.or_else(|| self.forbidden(by, call));
+        let (answer, applied) = match refused {
             Some(refusal) => (Err(refusal), false),
             None => {
                 let answer = self.execute(now, scope, by, call, strike.effect);
@@ -126,6 +129,20 @@ impl World {
             Some(Effect::Deny) => Some(denied(call)),
             _ => None,
         }
+    }
+
+    /// Holds a call of an assumed role against the role's policies, if that is asked for.
+    fn forbidden(&self, by: &str, call: &Call) -> Option<Refusal> {
+        if !self.settings.enforce_policies || call.service == "sts" {
+            return None;
+        }
+        let session = self.shared.sessions.get(by)?;
+        let scope = self
+            .states
+            .keys()
+            .find(|scope| scope.account == session.account && **scope == scope.global())?;
+        let role = self.states.get(scope)?.iam.roles.get(&session.role.to_lowercase())?;
+        (!iam::access::allows(role, call)).then(|| denied(call))
     }
 
     fn within_rate(&mut self, now: Timestamp, scope: &Scope, call: &Call) -> bool {

@@ -11,6 +11,7 @@ mod check_storage;
 pub mod engine;
 mod expand;
 mod facts;
+mod permissions;
 mod rules;
 pub(crate) mod sdk;
 pub mod spec;
@@ -20,9 +21,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Readiness, Rule,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_instance");
@@ -51,6 +50,7 @@ impl Kind for DbInstance {
             operation: "DescribeDBInstances",
             answer: "DBInstances",
             identifier: "DBInstanceIdentifier",
+            only: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]
@@ -94,6 +94,10 @@ impl Kind for DbInstance {
 
     fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
         calls::adopt(desired, actual)
+    }
+
+    fn permissions(&self) -> &'static [Permission] {
+        permissions::PERMISSIONS
     }
 
     fn classify(&self, code: &str) -> ErrorClass {

@@ -4,6 +4,7 @@
 //! rules, `calls` the calls as data.
 
 mod calls;
+mod permissions;
 mod rules;
 pub(crate) mod sdk;
 pub mod spec;
@@ -11,7 +12,7 @@ pub mod spec;
 use serde_json::{Map, Value, json};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule};
+use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_parameter_group");
@@ -40,6 +41,7 @@ impl Kind for DbParameterGroup {
             operation: "DescribeDBParameterGroups",
             answer: "DBParameterGroups",
             identifier: "DBParameterGroupName",
+            only: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]
@@ -107,6 +109,10 @@ impl Kind for DbParameterGroup {
 
     fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
         calls::adopt(desired, actual)
+    }
+
+    fn permissions(&self) -> &'static [Permission] {
+        permissions::PERMISSIONS
     }
 
     fn classify(&self, code: &str) -> ErrorClass {

@@ -3,6 +3,7 @@
 //! [`spec`] makes the resource that a network asks for, `calls` are the calls as data.
 
 mod calls;
+mod permissions;
 pub mod spec;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,7 @@ pub(crate) mod sdk;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{
-    Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule,
-};
+use crate::model::{Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_subnet_group");
@@ -50,6 +49,7 @@ impl Kind for DbSubnetGroup {
             operation: "DescribeDBSubnetGroups",
             answer: "DBSubnetGroups",
             identifier: "DBSubnetGroupName",
+            only: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]
@@ -106,6 +106,10 @@ impl Kind for DbSubnetGroup {
 
     fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
         calls::adopt(desired, actual)
+    }
+
+    fn permissions(&self) -> &'static [Permission] {
+        permissions::PERMISSIONS
     }
 
     fn classify(&self, code: &str) -> ErrorClass {

@@ -33,8 +33,10 @@ pub(crate) use whole::WholeAnswers;
 pub(crate) struct Clients {
     /// The SDK's client for RDS.
     pub(crate) rds: aws_sdk_rds::Client,
-    /// The client for the EC2 Query protocol.
+    /// The client for EC2.
     pub(crate) ec2: Box<dyn query::Query>,
+    /// The client for IAM.
+    pub(crate) iam: Box<dyn query::Query>,
 }
 
 /// The future of one call's answer.

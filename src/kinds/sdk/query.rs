@@ -1,30 +1,54 @@
-//! The EC2 Query protocol as tables: calls to form fields, XML answers to JSON.
+//! The Query protocols of EC2 and IAM as tables: calls to form fields, XML answers to JSON.
 //!
-//! EC2 is spoken without its SDK (the reason is in [`crate::aws`]): a kind states its operations as
-//! [`Operation`]s, and whoever can sign and send implements [`Query`].
+//! These services are spoken without their SDKs (the reason is in [`crate::aws`]): a kind states its
+//! operations as [`Operation`]s, and whoever can sign and send implements [`Query`].
 //!
-//! The wire spells members in lower camel case, and lists as `vpcSet` with `item`s. So the name of a
+//! EC2 spells members in lower camel case on the wire, and lists as `vpcSet` with `item`s; IAM
+//! spells them as its API does, lists with `member`s, and wraps them in `…Result`. So the name of a
 //! member is its wire name with a capital, save for what [`Operation::members`] says; the same table
-//! says what is a list, a number or a flag. What it does not name is a text, or a structure when
-//! elements are in it.
+//! says what is a list, a number, a flag, a time or a document. What it does not name is a text, or
+//! a structure when elements are in it.
 
 use std::future::Future;
 use std::pin::Pin;
 
+use aws_smithy_types::DateTime;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::{Failure, Misfit, expected};
+use super::{Answer, Failure, Misfit, expected};
 use crate::kinds::sdk::xml::{self, Element};
 use crate::model::Call;
 
-/// The version of the EC2 API that is spoken.
-const VERSION: &str = "2016-11-15";
+/// Describes how a service is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Protocol {
+    /// The endpoint prefix, which is also the name that requests are signed for.
+    pub(crate) service: &'static str,
+    /// The version of the API.
+    version: &'static str,
+    /// Whether an account has the service once, and not in every region.
+    pub(crate) is_global: bool,
+    /// Whether the members of an answer are in an element `…Result`.
+    is_wrapped: bool,
+}
+
+/// EC2's protocol.
+pub(crate) const EC2: Protocol =
+    Protocol { service: "ec2", version: "2016-11-15", is_global: false, is_wrapped: false };
+
+/// IAM's protocol.
+pub(crate) const IAM: Protocol =
+    Protocol { service: "iam", version: "2010-05-08", is_global: true, is_wrapped: true };
 
 /// The future of one answer's body.
 pub(crate) type Body<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 
 /// Signs and sends the fields of one request, and returns the XML of a success.
 pub(crate) trait Query: Send + Sync {
+    /// Returns how the service is spoken to.
+    fn protocol(&self) -> Protocol;
+
     /// Sends the fields once.
     fn post(&self, fields: Vec<(String, String)>) -> Body<'_>;
 }
@@ -51,6 +75,8 @@ pub(crate) enum Take {
     Texts,
     /// A list of filters, each with `Name` and `Values`.
     Filters,
+    /// A list of tags, each with `Key` and `Value`.
+    Tags,
 }
 
 /// Names the type of an answer's member.
@@ -62,6 +88,10 @@ pub(crate) enum Give {
     Number,
     /// True or false.
     Flag,
+    /// A time.
+    Time,
+    /// A JSON document, percent-encoded.
+    Document,
 }
 
 /// Sends one call to one of these operations.
@@ -74,16 +104,21 @@ pub(crate) async fn ask(
         .iter()
         .find(|operation| operation.name == call.operation)
         .ok_or_else(|| Failure::unknown_operation(&call.operation))?;
-    let body = query.post(operation.fields(call)?).await?;
-    operation.answer(&body)
+    let protocol = query.protocol();
+    let body = query.post(operation.fields(protocol, call)?).await?;
+    operation.answer(protocol, &body)
 }
 
 impl Operation {
     /// Writes a call as form fields.
-    pub(crate) fn fields(&self, call: &Call) -> Result<Vec<(String, String)>, Misfit> {
+    pub(crate) fn fields(
+        &self,
+        protocol: Protocol,
+        call: &Call,
+    ) -> Result<Vec<(String, String)>, Misfit> {
         let mut fields = vec![
             ("Action".to_owned(), self.name.to_owned()),
-            ("Version".to_owned(), VERSION.to_owned()),
+            ("Version".to_owned(), protocol.version.to_owned()),
         ];
         for (name, value) in &call.params {
             let (_, wire, take) = self
@@ -97,13 +132,17 @@ impl Operation {
     }
 
     /// Reads the XML of a success.
-    pub(crate) fn answer(&self, body: &str) -> Result<Value, Failure> {
+    pub(crate) fn answer(&self, protocol: Protocol, body: &str) -> Result<Value, Failure> {
         let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
         let root = xml::parse(body).map_err(|error| unreadable(error.to_string()))?;
         if root.name.strip_suffix("Response") != Some(self.name) {
             return Err(unreadable(format!("{} was answered with <{}>", self.name, root.name)));
         }
-        let mut answer = self.structure(&root).map_err(unreadable)?;
+        let members = match protocol.is_wrapped {
+            true => wrapped(self.name, root).map_err(unreadable)?,
+            false => root,
+        };
+        let mut answer = self.structure(&members).map_err(unreadable)?;
         answer.remove("RequestId");
         // The API says "no more" with an empty token, which the AWS CLI does not show.
         if answer.get("NextToken").and_then(Value::as_str) == Some("") {
@@ -131,6 +170,8 @@ impl Operation {
                 .into(),
             Some(Give::Number) => element.text.parse::<i64>().map_err(|_| misread())?.into(),
             Some(Give::Flag) => element.text.parse::<bool>().map_err(|_| misread())?.into(),
+            Some(Give::Time) => time(&element.text).ok_or_else(misread)?,
+            Some(Give::Document) => document(&element.text),
             None => self.value(element)?,
         };
         let name = match give {
@@ -147,6 +188,38 @@ impl Operation {
         }
         self.structure(element).map(Value::Object)
     }
+}
+
+/// Returns the element that holds an answer's members; an operation that answers nothing has none.
+fn wrapped(operation: &str, root: Element) -> Result<Element, String> {
+    let result = format!("{operation}Result");
+    let is_metadata = |element: &Element| element.name == "ResponseMetadata";
+    match root.children.iter().position(|element| element.name == result) {
+        Some(at) => Ok(root.children.into_iter().nth(at).unwrap_or_default()),
+        None if root.children.iter().all(is_metadata) => Ok(Element::default()),
+        None => Err(format!("{operation} was answered without <{result}>")),
+    }
+}
+
+/// Reads a time as the AWS CLI shows it.
+fn time(text: &str) -> Option<Value> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some(
+        DateTime::from_secs_and_nanos(
+            time.as_second(),
+            u32::try_from(time.subsec_nanosecond()).ok()?,
+        )
+        .json(),
+    )
+}
+
+/// Reads a percent-encoded JSON document, as the AWS CLI does; what is none stays a text.
+fn document(text: &str) -> Value {
+    let decoded = match text.starts_with('{') {
+        true => text.into(),
+        false => percent_decode_str(text).decode_utf8_lossy(),
+    };
+    serde_json::from_str(&decoded).unwrap_or_else(|_| decoded.into())
 }
 
 /// Returns the API's name of a wire name.
@@ -171,6 +244,12 @@ fn write(
             fields.push((wire.to_owned(), number.to_string()));
         }
         Take::Texts => texts(wire, value, fields)?,
+        Take::Tags => {
+            for (index, tag) in list(value)?.iter().enumerate() {
+                let within = |misfit: Misfit| misfit.within(&index.to_string());
+                write_tag(&format!("{wire}.{}", index + 1), tag, fields).map_err(within)?;
+            }
+        }
         Take::Filters => {
             for (index, filter) in list(value)?.iter().enumerate() {
                 let within = |misfit: Misfit| misfit.within(&index.to_string());
@@ -193,6 +272,18 @@ fn write_filter(
             "Name" => fields.push((format!("{prefix}.Name"), text(value)?)),
             "Values" => texts(&format!("{prefix}.Value"), value, fields)?,
             _ => return Err(Misfit::unknown("Filter", name)),
+        }
+    }
+    Ok(())
+}
+
+/// Writes one tag: `Key` and `Value`, nothing else.
+fn write_tag(prefix: &str, tag: &Value, fields: &mut Vec<(String, String)>) -> Result<(), Misfit> {
+    let Some(tag) = tag.as_object() else { return expected("a structure") };
+    for (name, value) in tag {
+        match name.as_str() {
+            "Key" | "Value" => fields.push((format!("{prefix}.{name}"), text(value)?)),
+            _ => return Err(Misfit::unknown("Tag", name)),
         }
     }
     Ok(())

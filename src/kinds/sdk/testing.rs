@@ -18,7 +18,7 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use serde_json::{Value, json};
 
-use super::query::{Body, Query};
+use super::query::{Body, EC2, IAM, Protocol, Query};
 use super::{Clients, Request};
 
 /// Gives a table's rows: the API's name and the SDK's.
@@ -129,7 +129,8 @@ impl Wire {
             .http_client(SharedHttpClient::new(self.clone()))
             .interceptor(super::WholeAnswers)
             .build();
-        Clients { rds: aws_sdk_rds::Client::from_conf(config), ec2: Box::new(self.clone()) }
+        let query = |protocol| Box::new(QueryWire { wire: self.clone(), protocol });
+        Clients { rds: aws_sdk_rds::Client::from_conf(config), ec2: query(EC2), iam: query(IAM) }
     }
 }
 
@@ -153,12 +154,22 @@ impl HttpConnector for Wire {
     }
 }
 
-impl Query for Wire {
+/// Is the wire of a service that is spoken to in a Query protocol.
+struct QueryWire {
+    wire: Wire,
+    protocol: Protocol,
+}
+
+impl Query for QueryWire {
+    fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
     fn post(&self, fields: Vec<(String, String)>) -> Body<'_> {
         let pairs: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        *self.last.lock().unwrap() = pairs.join("&");
-        Box::pin(std::future::ready(Ok(self.answer.to_owned())))
+        *self.wire.last.lock().unwrap() = pairs.join("&");
+        Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
     }
 }
 

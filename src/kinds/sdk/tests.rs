@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::testing::Wire;
-use crate::kinds::{self, db_instance, db_parameter_group, db_subnet_group, vpc};
+use crate::kinds::{self, db_instance, db_parameter_group, db_subnet_group, iam_role, vpc};
 use crate::model::delta::Timing;
 use crate::model::{
     AccountId, Bound, Call, Change, Delta, Input, Kind, KindName, Observed, Origin, Region,
@@ -122,9 +122,10 @@ fn database(section: Value) -> Bound {
 async fn every_list_and_every_confirming_read_can_be_sent() {
     for kind in kinds::all() {
         for list in kind.lists() {
-            let call = Call::new(kind.service(), list.operation)
-                .with(list.page_size.0, list.page_size.1)
-                .with(list.marker.0, "next");
+            let only = list.only.map(|(parameter, value)| (parameter.to_owned(), json!([value])));
+            let mut call = Call::new(kind.service(), list.operation);
+            call.params.extend(only);
+            let call = call.with(list.page_size.0, list.page_size.1).with(list.marker.0, "next");
             assert_sendable(&kind.name(), &call).await;
         }
         assert_all_sendable(*kind, kind.confirm("name").into_iter().collect()).await;
@@ -207,4 +208,80 @@ async fn every_call_of_a_subnet_group_can_be_sent() {
     let deltas = deltas(kind, &desired, Timing::Window);
     assert!(!deltas.is_empty());
     assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+}
+
+/// Every field that the section has.
+fn full_role() -> Value {
+    let statement = json!({"Effect": "Allow", "Action": "s3:*", "Resource": "*"});
+    json!({"roles": {"api": {
+        "trust": {"services": ["ecs-tasks.amazonaws.com"]},
+        "policies": ["arn:aws:iam::aws:policy/ReadOnlyAccess"],
+        "inline": {"bucket": {"Version": "2012-10-17", "Statement": statement}},
+        "databaseAccess": {"users": ["app"]},
+        "permissionsBoundary": "arn:aws:iam::111111111111:policy/b",
+        "maxSessionDurationSeconds": 7200, "path": "/teams/", "description": "d",
+        "tags": {"team": "payments"},
+    }}})
+}
+
+fn role(section: Value) -> Bound {
+    let iam: iam_role::spec::Iam = serde_json::from_value(section).unwrap();
+    let environment = scope();
+    let database = ResourceId { kind: db_instance::NAME, scope: scope(), name: "orders".into() };
+    let placement = iam_role::spec::Placement {
+        environment: &environment,
+        workspace: "orders",
+        owner: "a/Workspace/orders",
+        database: Some(database),
+        adopt: true,
+    };
+    let mut resources = iam_role::spec::resources(&iam, &placement);
+    let mut role = resources.remove(0);
+    for input in role.fields.values_mut() {
+        if let Input::Template { value, .. } = input {
+            *input = Input::Known(value.clone());
+        }
+    }
+    bound(role)
+}
+
+#[tokio::test]
+async fn every_call_of_a_role_can_be_sent() {
+    let kind = &iam_role::KIND;
+    let desired = role(full_role());
+    let actual = observed(json!({
+        "RoleName": "orders-api", "Path": "/teams/", "MaxSessionDuration": 3600,
+        "Description": "before",
+        "AttachedManagedPolicies": [{"PolicyName": "x", "PolicyArn": "arn:x"}],
+    }));
+    let mut create = kind.create(&desired);
+    let names: Vec<&str> = create.iter().map(|call| &*call.operation).collect();
+    assert_eq!(names, ["CreateRole", "AttachRolePolicy", "PutRolePolicy", "PutRolePolicy"]);
+    create.extend(kind.adopt(&desired, &actual));
+    create.extend(kind.read_tags(&actual));
+    assert_all_sendable(kind, create).await;
+    let mut deltas = deltas(kind, &desired, Timing::Window);
+    assert_eq!(deltas.len(), 8, "every rule but the path");
+    assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+    for delta in &mut deltas {
+        match delta.field.as_str() {
+            "inline" => delta.to = json!({"bucket": null}),
+            "permissionsBoundary" => delta.to = json!(""),
+            _ => {}
+        }
+    }
+    let calls = kind.update(&desired, &actual, &deltas);
+    let names: Vec<&str> = calls.iter().map(|call| &*call.operation).collect();
+    let expected = [
+        "DeleteRolePermissionsBoundary",
+        "UpdateAssumeRolePolicy",
+        "AttachRolePolicy",
+        "DetachRolePolicy",
+        "DeleteRolePolicy",
+        "PutRolePolicy",
+        "UpdateRole",
+        "TagRole",
+    ];
+    assert_eq!(names, expected);
+    assert_all_sendable(kind, calls).await;
 }

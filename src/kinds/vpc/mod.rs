@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+mod permissions;
 pub(crate) mod sdk;
 
 use serde_json::{Map, Value};
 
 use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Readiness, Rule};
+use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("vpc");
@@ -38,7 +39,7 @@ impl Kind for Vpc {
             identifier: &'static str,
         ) -> List {
             let (page_size, marker) = (("MaxResults", 1000), ("NextToken", "NextToken"));
-            List { operation, answer, identifier, page_size, marker }
+            List { operation, answer, identifier, only: None, page_size, marker }
         }
         const LISTS: &[List] = &[
             list("DescribeVpcs", "Vpcs", "VpcId"),
@@ -115,6 +116,10 @@ impl Kind for Vpc {
 
     fn adopt(&self, _desired: &Bound, _actual: &Observed) -> Vec<Call> {
         Vec::new()
+    }
+
+    fn permissions(&self) -> &'static [Permission] {
+        permissions::PERMISSIONS
     }
 
     fn classify(&self, code: &str) -> ErrorClass {

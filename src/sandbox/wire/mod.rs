@@ -14,7 +14,7 @@ pub(super) use self::xml::{answer, error};
 /// Names one of the two protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// The Query protocol: RDS, STS.
+    /// The Query protocol: RDS, STS, IAM.
     Query,
     /// EC2's own: flattened lists, lower-case element names.
     Ec2,
@@ -31,6 +31,7 @@ impl Dialect {
 fn namespace(service: &str) -> &'static str {
     match service {
         "ec2" => "http://ec2.amazonaws.com/doc/2016-11-15/",
+        "iam" => "https://iam.amazonaws.com/doc/2010-05-08/",
         "sts" => "https://sts.amazonaws.com/doc/2011-06-15/",
         _ => "http://rds.amazonaws.com/doc/2014-10-31/",
     }

@@ -8,8 +8,10 @@ pub(super) const INTEGERS: &[&str] = &[
     "DurationSeconds",
     "Iops",
     "MaxAllocatedStorage",
+    "MaxItems",
     "MaxRecords",
     "MaxResults",
+    "MaxSessionDuration",
     "MonitoringInterval",
     "PerformanceInsightsRetentionPeriod",
     "Port",
@@ -46,6 +48,7 @@ pub(super) const LISTS: &[&str] = &[
     "DisableLogTypes",
     "EnableCloudwatchLogsExports",
     "EnableLogTypes",
+    "Filter",
     "Filters",
     "Parameters",
     "SubnetIds",
@@ -79,6 +82,9 @@ pub(super) const ELEMENTS: &[(&str, &str)] = &[
 /// Members of EC2 that are not just their API name with a small first letter.
 pub(super) const EC2_NAMES: &[(&str, &str)] =
     &[("Subnets", "subnetSet"), ("Tags", "tagSet"), ("Vpcs", "vpcSet")];
+
+/// Members that are policy documents: JSON here, percent-encoded JSON text on the wire.
+pub(super) const DOCUMENTS: &[&str] = &["AssumeRolePolicyDocument", "PolicyDocument"];
 
 /// Looks a name up.
 pub(super) fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {

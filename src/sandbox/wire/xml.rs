@@ -1,9 +1,10 @@
 //! From an answer under the API's member names to XML.
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use quick_xml::escape::escape;
 use serde_json::Value;
 
-use super::tables::{EC2_NAMES, ELEMENTS, find};
+use super::tables::{DOCUMENTS, EC2_NAMES, ELEMENTS, find};
 use super::{Dialect, namespace};
 use crate::sandbox::refusal::Refusal;
 
@@ -56,6 +57,11 @@ fn element(xml: &mut String, name: &str, text: &str) {
 
 fn members(xml: &mut String, dialect: Dialect, value: &Value) {
     for (member, value) in value.as_object().into_iter().flatten() {
+        if DOCUMENTS.contains(&member.as_str()) && value.is_object() {
+            let text = utf8_percent_encode(&value.to_string(), NON_ALPHANUMERIC).to_string();
+            element(xml, member, &text);
+            continue;
+        }
         write(xml, dialect, &wire_name(dialect, member), item_name(dialect, member), value);
     }
 }

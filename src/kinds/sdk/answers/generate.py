@@ -9,7 +9,9 @@ sends it; botocore's parser, which the AWS CLI uses, reads the XML back.
 import datetime
 import json
 import pathlib
+import urllib.parse
 
+import botocore.handlers
 import botocore.parsers
 import botocore.session
 from botocore.model import ServiceModel
@@ -23,12 +25,14 @@ OPERATIONS = {
         "ListTagsForResource",
     ],
     "ec2": ["DescribeVpcs", "DescribeSubnets"],
+    "iam": ["GetAccountAuthorizationDetails", "ListRoles", "GetRole", "ListRoleTags"],
 }
 # Newer than the SDK in Cargo.lock.
 NOT_IN_THE_SDK = {"PrimaryEndpoint", "VPCNetworkingEnabled"}
 NAMESPACES = {
     "rds": "http://rds.amazonaws.com/doc/2014-10-31/",
     "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",
+    "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
 }
 
 
@@ -43,6 +47,9 @@ class Writer:
             return shape.enum[0]
         self.count += 1
         if shape.type_name == "string":
+            if shape.name == "policyDocumentType":
+                document = {"Version": "2012-10-17", "Id": f"{tag}-{self.count}+ é"}
+                return urllib.parse.quote(json.dumps(document))
             # Some texts need escaping.
             text = " &amp; &lt;é&gt;" if self.count % 17 == 0 else ""
             return f"{tag}-{self.count}{text}"
@@ -107,7 +114,10 @@ def main():
             output = model.operation_model(operation).output_shape
             xml = answer(service, operation, output)
             response = {"status_code": 200, "headers": {}, "body": xml.encode()}
-            read = plain(parser.parse(response, output))
+            read = parser.parse(response, output)
+            if service == "iam":
+                botocore.handlers.json_decode_policies(read, model.operation_model(operation))
+            read = plain(read)
             del read["ResponseMetadata"]
             text = json.dumps(read, indent=2, sort_keys=True, ensure_ascii=False)
             (folder / f"{operation}.xml").write_text(xml)
