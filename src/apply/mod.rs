@@ -50,7 +50,7 @@ async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome
     for call in &step.calls {
         let admitted = match cloud.admit(&target, call).await {
             Ok(admitted) => admitted,
-            Err(error) => return refused(accepted, error),
+            Err(error) => return refused(step, call, accepted, error),
         };
         if let Err(reason) = gate.enter(step, call).await {
             return StepOutcome::Withheld { reason };
@@ -59,14 +59,15 @@ async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome
         gate.leave(step, call, answer.as_ref().err()).await;
         match answer {
             Ok(_) => accepted += 1,
-            Err(error) => return refused(accepted, error),
+            Err(error) => return refused(step, call, accepted, error),
         }
     }
     StepOutcome::Accepted { calls: accepted }
 }
 
-fn refused(accepted: u32, error: CallError) -> StepOutcome {
-    match is_postponed(error.class) {
+fn refused(step: &Step, call: &Call, accepted: u32, error: CallError) -> StepOutcome {
+    let may_be_locked = error.class == ErrorClass::Invalid && step.changes_storage(call);
+    match may_be_locked || is_postponed(error.class) {
         true => StepOutcome::Postponed { error },
         false => StepOutcome::Failed { accepted, error },
     }

@@ -24,7 +24,8 @@ pub enum StepOutcome {
         /// How many calls were made.
         calls: u32,
     },
-    /// A call was refused in a way that is no failure (throttled, not ready, already there).
+    /// A call was refused in a way that is no failure (throttled, not ready, already there, or a
+    /// change of storage that may come too soon after another).
     Postponed {
         /// What AWS said.
         error: CallError,

@@ -107,6 +107,15 @@ impl Step {
         self.verdict == Verdict::Go && !self.calls.is_empty()
     }
 
+    /// Tells whether a call changes storage, of which AWS refuses the next change for hours, with the
+    /// code of a bad request.
+    pub fn changes_storage(&self, call: &Call) -> bool {
+        self.deltas.iter().any(|delta| {
+            delta.disruption == Disruption::StorageLock
+                && call.params.contains_key(&delta.parameter)
+        })
+    }
+
     /// Tells whether the resource is as declared and nothing is waited for or refused.
     pub fn is_settled(&self) -> bool {
         matches!(self.action, Action::Nothing | Action::Read)

@@ -172,6 +172,20 @@ pub struct ResourceMemory {
     pub accepted: Option<AcceptedPatch>,
     /// When drift of a field was last reverted, oldest first; a few times per field.
     pub reverted: BTreeMap<String, Vec<Timestamp>>,
+    /// The storage, which takes one change in a while.
+    pub storage: StorageMemory,
+}
+
+/// Holds what is remembered about the storage of a resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StorageMemory {
+    /// How it was last seen, by member of the describe answer.
+    pub seen: BTreeMap<String, Value>,
+    /// When it was last changed, as far as is known, or last refused a change.
+    pub locked_at: Option<Timestamp>,
+    /// What AWS said, where a refusal is all that is known.
+    pub refusal: Option<String>,
 }
 
 /// Remembers a change that AWS accepted.

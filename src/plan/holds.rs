@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Present, Request, Subject};
+use super::{Present, Request, Subject, storage};
 use crate::model::policy::DriftPolicy;
 use crate::model::status::ResourceMemory;
 use crate::model::{Apply, Delta, Kind, Observed, Origin, Timing, Wait, Window};
@@ -38,7 +38,10 @@ pub(super) fn part(
     let mut due = Vec::new();
     let mut held = Vec::new();
     for delta in deltas {
-        match drift_hold(request, memory, delta).or_else(|| window_hold(window, delta)) {
+        let hold = drift_hold(request, memory, delta)
+            .or_else(|| window_hold(window, delta))
+            .or_else(|| storage::hold(request, memory, delta));
+        match hold {
             Some(hold) => held.push(hold),
             None => due.push(delta.clone()),
         }
@@ -92,7 +95,7 @@ fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Op
     (!window.is_open(request.now)).then(|| window.next_start(request.now))
 }
 
-fn held(delta: &Delta, code: &str, reason: &str, until: Option<Timestamp>) -> Held {
+pub(super) fn held(delta: &Delta, code: &str, reason: &str, until: Option<Timestamp>) -> Held {
     let wait =
         Wait { field: delta.field.clone(), code: code.to_owned(), reason: reason.to_owned() };
     Held { wait, until }

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::holds::CONTEST_REVERTS;
 use super::present::values;
-use super::{Present, Request, State, Subject};
+use super::{Present, Request, State, Subject, storage};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
-use crate::model::status::{AcceptedPatch, ResourceMemory};
+use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
 use crate::model::{Delta, Origin, Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
@@ -35,11 +35,15 @@ fn resource(
     attempt: &Attempt,
     now: Timestamp,
 ) -> ResourceMemory {
+    if matches!(subject.state, State::Absent(_)) {
+        memory.storage = StorageMemory::default();
+    }
     let State::Present(present) = subject.state else { return memory };
     if matches!(present.readiness, Readiness::Ready | Readiness::Limited { .. }) {
         note_converged(&mut memory, present, &attempt.step);
     }
     note_accepted(&mut memory, attempt, now);
+    storage::note(&mut memory.storage, subject.kind, &present.actual, attempt, now);
     memory
 }
 

@@ -12,6 +12,7 @@ mod holds;
 mod memory;
 mod ownership;
 mod present;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -25,6 +25,8 @@ use crate::sandbox::{Sandbox, Settings};
 use crate::status::Store;
 use crate::status::memory::InMemory;
 
+mod storage;
+
 /// The manifest of the design, word for word.
 pub(super) const MANIFEST: &str = r#"apiVersion: platform.kby.io/v1alpha1
 kind: Workspace

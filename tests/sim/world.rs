@@ -63,8 +63,6 @@ impl World {
         let clock = Arc::new(SimClock::new("2026-11-25T12:00:00Z".parse().unwrap()));
         let mut settings = Settings::real(seed);
         settings.durations.modifying = profile.modifying;
-        // AWS locks the storage for longer than it shows; see "Known" in README.md.
-        settings.durations.storage_lock = settings.durations.optimizing;
         let sandbox = Sandbox::new(clock.clone(), settings);
         for production in [true, false] {
             for (name, block) in [("core", "10.0.0.0/16"), ("shared", "10.1.0.0/16")] {

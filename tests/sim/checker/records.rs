@@ -72,7 +72,8 @@ impl Checker {
         (object.counted, object.versions) = (observed, versions);
         if pass.failed {
             object.failures += 1;
-        } else if object.failures < retries {
+        } else if object.failures < retries || stored.status.is_ready() {
+            // Also past the ceiling: the last attempt may have succeeded with its answer lost.
             object.failures = 0;
         }
     }
