@@ -2,3 +2,5 @@
 
 mod budgets;
 mod requests;
+mod stage;
+mod wakes;

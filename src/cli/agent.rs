@@ -100,9 +100,8 @@ impl Agent {
         let rng = StdRng::seed_from_u64(rand::random());
         let (watcher, watched) =
             Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
-        let (engine, queue, metrics) =
-            (Arc::clone(&self.engine), Arc::clone(&self.queue), Arc::clone(&self.metrics));
-        let requests = Requests::new(engine, queue, metrics, triggers.confirmations());
+        let (engine, queue) = (Arc::clone(&self.engine), Arc::clone(&self.queue));
+        let requests = Requests::new(engine, queue, triggers.confirmations());
         let taking = triggers.run(watched.changes, watched.health, self.stop.clone());
         Following {
             taking: self.tasks.spawn(taking),

@@ -64,7 +64,11 @@ pub(super) async fn follow(
     stop: CancellationToken,
 ) {
     loop {
-        metrics.queue_depth(queue.read(|queue, now| queue.ready_depth(now)));
+        queue.read(|queue, now| {
+            metrics.queue_depth(queue.ready_depth(now));
+            metrics.queue_oldest(queue.oldest_age(now));
+            metrics.queue_added(queue.counters().adds);
+        });
         for level in levels() {
             metrics.aws_budget(&level.scope, &level.service, level.tokens);
         }

@@ -3,6 +3,9 @@
 //! In: an object and its [`Place`]. Out: [`Resource`]s in the order of their dependencies, with
 //! references to each other's outputs as data.
 //!
+//! No cycle can be declared: within an object a resource refers to those before it, and across
+//! objects a workspace refers to a network, which refers to nothing.
+//!
 //! Invariants: names follow from the agent's and the object's name alone; the DB subnet group of a
 //! VPC is the same resource with the same owner whether a `Network` object declares the VPC or a
 //! workspace only names it, so adding or removing that object changes nothing in AWS. The fields of

@@ -6,6 +6,7 @@
 //! It does not know whether a key is in it twice; that is the queue's.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -56,6 +57,9 @@ pub(super) struct Lanes<K> {
     /// Changes taken since the last resync was taken, while an aged resync was ready.
     passed_over: u32,
     next_ticket: u64,
+    /// How many keys are due at `counted_at` or before.
+    ready: usize,
+    counted_at: Timestamp,
 }
 
 /// Holds the key whose turn it is.
@@ -69,7 +73,14 @@ pub(super) struct Next<K> {
 
 impl<K> Default for Lanes<K> {
     fn default() -> Self {
-        Self { change: BTreeMap::new(), resync: BTreeMap::new(), passed_over: 0, next_ticket: 0 }
+        Self {
+            change: BTreeMap::new(),
+            resync: BTreeMap::new(),
+            passed_over: 0,
+            next_ticket: 0,
+            ready: 0,
+            counted_at: Timestamp::MIN,
+        }
     }
 }
 
@@ -78,11 +89,18 @@ impl<K> Lanes<K> {
         let place = Place { due, ticket: self.next_ticket };
         self.next_ticket += 1;
         self.lane(lane).insert(place, key);
+        self.ready += usize::from(due <= self.counted_at);
         place
     }
 
     pub(super) fn remove(&mut self, lane: Lane, place: Place) {
-        self.lane(lane).remove(&place);
+        if self.lane(lane).remove(&place).is_some() {
+            self.left(place);
+        }
+    }
+
+    fn left(&mut self, place: Place) {
+        self.ready -= usize::from(place.due <= self.counted_at);
     }
 
     /// Takes the key whose turn it is at `now`.
@@ -99,6 +117,7 @@ impl<K> Lanes<K> {
             self.passed_over = 0;
         }
         let (place, key) = self.lane(lane).pop_first()?;
+        self.left(place);
         Some(Next { key, lane, place, aged: lane == Lane::Resync && change.is_some() })
     }
 
@@ -125,9 +144,24 @@ impl<K> Lanes<K> {
     }
 
     /// Counts the keys that are due at `now`.
-    pub(super) fn ready(&self, now: Timestamp) -> usize {
-        let end = Place { due: now, ticket: u64::MAX };
-        self.change.range(..=end).count() + self.resync.range(..=end).count()
+    ///
+    /// It walks over those alone that became due since it was last asked, so that a key costs one
+    /// step in its life, however many are ready and however often it is asked.
+    pub(super) fn ready(&mut self, now: Timestamp) -> usize {
+        if now >= self.counted_at {
+            self.ready += self.due_between(self.counted_at, now);
+        } else {
+            self.ready -= self.due_between(now, self.counted_at);
+        }
+        self.counted_at = now;
+        self.ready
+    }
+
+    /// Counts the keys that are due after `from` and not after `to`.
+    fn due_between(&self, from: Timestamp, to: Timestamp) -> usize {
+        let last = |due| Place { due, ticket: u64::MAX };
+        let range = (Bound::Excluded(last(from)), Bound::Included(last(to)));
+        self.change.range(range).count() + self.resync.range(range).count()
     }
 
     fn lane(&mut self, lane: Lane) -> &mut BTreeMap<Place, K> {

@@ -13,7 +13,8 @@
 //! - [`Lane::Change`] goes before [`Lane::Resync`], and neither starves: a resync that has been
 //!   ready for [`AGEING`] gets one take after every [`CHANGES_PER_AGED_RESYNC`] changes. A change
 //!   therefore waits for at most one resync, however many are queued.
-//! - Within a lane the key that became ready first goes first.
+//! - Within a lane the key that became ready first goes first: one that is woken without end takes
+//!   one turn like every other, and never more than one worker.
 //! - The cost of an operation grows with the logarithm of the depth, also in the worst case: no
 //!   operation moves keys in bulk when many become due at once.
 //!
@@ -72,9 +73,6 @@ pub struct Counters {
     pub adds: u64,
     /// Wake-ups that found their key in the queue already.
     pub deduplicated: u64,
-    /// Follow-ups in the change lane: passes that did not reach their end
-    /// (`workqueue_retries_total`).
-    pub retries: u64,
     /// Keys that were taken from the change lane.
     pub changes_taken: u64,
     /// Keys that were taken from the resync lane.
@@ -238,8 +236,7 @@ impl<K: Ord + Clone> Queue<K> {
         self.running.remove(&(run.since, key.clone()));
         let next = next.filter(|_| !run.forgotten);
         let next = next.map(|(lane, at)| Wake { lane, at: at.max(now) });
-        if let Some(next) = next {
-            self.counters.retries += u64::from(next.lane == Lane::Change);
+        if next.is_some() {
             self.count_add(run.again.is_some());
         }
         match next.map(|next| next.join(run.again)).or(run.again) {
@@ -275,8 +272,8 @@ impl<K: Ord + Clone> Queue<K> {
 
     /// Counts the keys that are ready at `now`: client-go's `workqueue_depth`.
     ///
-    /// Walks over them, unlike every other operation; meant for a scrape.
-    pub fn ready_depth(&self, now: Timestamp) -> usize {
+    /// A key that became ready since the last count costs a step, all others nothing.
+    pub fn ready_depth(&mut self, now: Timestamp) -> usize {
         self.lanes.ready(now)
     }
 

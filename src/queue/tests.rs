@@ -252,6 +252,12 @@ fn depth_counts_what_is_queued_and_ready_depth_what_is_due() {
     assert_eq!((queue.depth(), queue.ready_depth(at(0))), (3, 1));
     assert_eq!((queue.depth(), queue.ready_depth(at(10))), (3, 2));
     assert_eq!(queue.oldest_age(at(15)), Duration::from_secs(15));
+    assert_eq!(queue.take(at(10)).unwrap().key, "now");
+    assert_eq!(queue.ready_depth(at(10)), 1);
+    assert_eq!(queue.ready_depth(at(0)), 0, "also when the clock goes back");
+    queue.add("early", CHANGE, at(0), at(0));
+    queue.forget(&"later");
+    assert_eq!((queue.ready_depth(at(0)), queue.ready_depth(at(20))), (1, 2));
 }
 
 #[test]
@@ -268,14 +274,32 @@ fn the_longest_running_pass_is_the_one_that_was_taken_first() {
 }
 
 #[test]
-fn a_follow_up_in_the_change_lane_counts_as_a_retry_and_one_in_resync_does_not() {
+fn a_follow_up_counts_as_an_add() {
     let mut queue = Queue::new();
     queue.add("a", CHANGE, at(0), at(0));
     let _ = queue.take(at(0)).unwrap();
     queue.done(&"a", at(0), Some((CHANGE, at(1))), None);
-    let _ = queue.take(at(1)).unwrap();
-    queue.done(&"a", at(1), Some((RESYNC, at(301))), None);
-    assert_eq!((queue.counters().adds, queue.counters().retries), (3, 1));
+    assert_eq!(queue.counters().adds, 2);
+}
+
+#[test]
+fn a_key_that_is_woken_without_end_takes_its_turn_like_every_other() {
+    let mut queue = Queue::new();
+    for key in ["noisy", "b", "c", "d"] {
+        queue.add(key, CHANGE, at(0), at(0));
+    }
+    let mut taken = Vec::new();
+    for now in 0..4 {
+        let worker = queue.take(at(now)).unwrap();
+        for _ in 0..100 {
+            queue.add("noisy", CHANGE, at(now), at(now));
+        }
+        taken.push(worker.key);
+    }
+    assert_eq!(taken, ["noisy", "b", "c", "d"]);
+    assert_eq!((queue.take(at(9)), queue.in_flight()), (None, 4), "one worker is all it gets");
+    queue.done(&"noisy", at(9), None, None);
+    assert_eq!(queue.depth(), 1, "a hundred wake-ups are one");
 }
 
 #[test]

@@ -23,6 +23,10 @@ pub(super) fn forgive(memory: &mut Memory, asked: &[Asked]) {
     for known in memory.resources.values_mut() {
         known.accepted = None;
         known.reverted.clear();
+        // When the storage changed is a fact; that a refusal means as much is a guess.
+        if known.storage.refusal.take().is_some() {
+            known.storage.locked_at = None;
+        }
     }
 }
 
@@ -52,7 +56,7 @@ pub(super) fn events(key: &Key, asked: &[Asked], now: Timestamp) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::status::{AcceptedPatch, ResourceMemory};
+    use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
 
     fn asked(number: u64, ask: Ask) -> Asked {
         Asked { number, ask, by: "alice".to_owned(), at: Timestamp::UNIX_EPOCH }
@@ -85,6 +89,11 @@ mod tests {
                 times: 3,
             }),
             reverted: [("size".to_owned(), vec![Timestamp::UNIX_EPOCH; 3])].into(),
+            storage: StorageMemory {
+                locked_at: Some(Timestamp::UNIX_EPOCH),
+                refusal: Some("InvalidParameterCombination".to_owned()),
+                ..StorageMemory::default()
+            },
         };
         let before = Memory {
             failures: 9,
@@ -99,6 +108,7 @@ mod tests {
         assert_eq!((memory.failures, memory.waits, memory.not_before), (0, 0, before.not_before));
         let known = &memory.resources["db_instance/a"];
         assert!(known.accepted.is_none() && known.reverted.is_empty());
+        assert_eq!(known.storage, StorageMemory::default());
         assert_eq!(known.converged.len(), 1, "what was in force is what drift is told by");
     }
 

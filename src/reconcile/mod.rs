@@ -3,10 +3,12 @@
 //! In: a key. Out: the cloud a step closer to Git, a status, and the time of the next pass.
 //!
 //! Invariants: a pass is a function of what is desired and what is actual; it keeps nothing in
-//! memory between two passes. A trigger carries no content. Every pass ends with a next one, or
+//! memory between two passes (who waits for what is kept beside, to be early, and nothing depends on
+//! it). A trigger carries no content. Every pass ends with a next one, or
 //! with a condition that says why there is none.
 
 mod confirm;
+mod dependents;
 pub mod engine;
 mod gate;
 mod heed;

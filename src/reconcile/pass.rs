@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
 use super::next::{Next, next, nothing_follows};
-use super::sight::{Sighting, look};
+use super::sight::{Needs, Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
 use crate::manifest::Object;
@@ -39,6 +39,8 @@ pub struct Passed {
     pub before: Option<ObjectStatus>,
     /// The status after; `None` when the object is not known (any more).
     pub status: Option<ObjectStatus>,
+    /// What the pass found settled, and what it missed.
+    pub needs: Needs,
 }
 
 /// Makes one pass for one object.
@@ -75,8 +77,9 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
         }
         Ok(place) => {
             let resources = resources(engine, &snapshot, &entry.object, &place);
-            let sightings = look(&engine.observer, resources, entry.object.policy()).await;
-            act(engine, entry, history, found, &sightings).await
+            let (sightings, needs) = look(&engine.observer, resources, entry.object.policy()).await;
+            let passed = act(engine, entry, history, found, &sightings).await?;
+            Ok(Passed { needs, ..passed })
         }
     }
 }
@@ -166,7 +169,8 @@ async fn record_pass(
         memory,
     };
     engine.store.put(&record, &events, &answered, engine.token()?).await?;
-    Ok(Passed { next, result, before: history.before, status: Some(record.status) })
+    let needs = Needs::default();
+    Ok(Passed { next, result, before: history.before, status: Some(record.status), needs })
 }
 
 /// Holds what is known of an object from before this pass.
@@ -217,7 +221,8 @@ async fn orphan(
     let (Some(record), Some(_)) = (record, snapshot.removed(key)) else {
         let memory = Memory::default();
         let next = nothing_follows(&memory, engine.pace, now);
-        return Ok(Passed { next, result: PassResult::Converged, before: None, status: None });
+        let (result, needs) = (PassResult::Converged, Needs::default());
+        return Ok(Passed { next, result, before: None, status: None, needs });
     };
     let revision = record.status.revision.clone();
     let asked = engine.store.asked_of(key).await?;
@@ -291,7 +296,7 @@ pub async fn preview(
     let place = engine.place(&entry.object)?;
     let snapshot = engine.desired.snapshot();
     let resources = resources(engine, &snapshot, &entry.object, &place);
-    let sightings = look(&engine.observer, resources, entry.object.policy()).await;
+    let (sightings, _) = look(&engine.observer, resources, entry.object.policy()).await;
     let key = &entry.object.key;
     let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
     let history = History::of(key, entry.generation, &entry.object.digest, record, asked);

@@ -17,7 +17,6 @@ use super::engine::Engine;
 use super::work_queue::WorkQueue;
 use crate::queue::Lane;
 use crate::status::StoreError;
-use crate::status::metrics::Metrics;
 
 /// How often it is looked.
 pub const EVERY: Duration = Duration::from_secs(1);
@@ -26,7 +25,6 @@ pub const EVERY: Duration = Duration::from_secs(1);
 pub struct Requests {
     engine: Arc<Engine>,
     queue: Arc<WorkQueue>,
-    metrics: Arc<Metrics>,
     /// Wakes whoever carries out confirmations.
     confirmations: Arc<Notify>,
     /// The number of the last thing that was found.
@@ -37,13 +35,8 @@ pub struct Requests {
 
 impl Requests {
     /// Makes one that has found nothing yet.
-    pub fn new(
-        engine: Arc<Engine>,
-        queue: Arc<WorkQueue>,
-        metrics: Arc<Metrics>,
-        confirmations: Arc<Notify>,
-    ) -> Self {
-        Self { engine, queue, metrics, confirmations, seen: 0, in_trouble: false }
+    pub fn new(engine: Arc<Engine>, queue: Arc<WorkQueue>, confirmations: Arc<Notify>) -> Self {
+        Self { engine, queue, confirmations, seen: 0, in_trouble: false }
     }
 
     /// Looks again and again until `stop` is set.
@@ -65,10 +58,7 @@ impl Requests {
         for asked in self.engine.store.asked_since(self.seen).await? {
             self.seen = asked.number;
             match asked.ask.object() {
-                Some(key) => {
-                    self.metrics.queue_added();
-                    self.queue.add_now(key.clone(), Lane::Change);
-                }
+                Some(key) => self.queue.add_now(key.clone(), Lane::Change),
                 None => self.confirmations.notify_one(),
             }
         }

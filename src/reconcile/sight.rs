@@ -46,14 +46,29 @@ impl Sighting {
     }
 }
 
+/// Says what a look found settled, and what it missed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The resources that others may rely on now.
+    pub settled: BTreeSet<ResourceId>,
+    /// The resources that are referred to and may not be relied on yet.
+    pub missed: BTreeSet<ResourceId>,
+}
+
 /// Looks at every resource of an object, in the order of their dependencies.
-pub async fn look(observer: &Observer, resources: Vec<Resource>, policy: &Policy) -> Vec<Sighting> {
+pub async fn look(
+    observer: &Observer,
+    resources: Vec<Resource>,
+    policy: &Policy,
+) -> (Vec<Sighting>, Needs) {
     let mut seen = Seen::default();
+    let mut references = BTreeSet::new();
     let mut sightings = Vec::with_capacity(resources.len());
     for resource in resources {
         let Some(kind) = kinds::find(&resource.id.kind) else { continue };
         for reference in resource.references() {
             seen.visit(observer, reference).await;
+            references.insert(reference.clone());
         }
         seen.visit(observer, &resource.id).await;
         let state = state(observer, kind, &resource, &seen, policy).await;
@@ -62,7 +77,7 @@ pub async fn look(observer: &Observer, resources: Vec<Resource>, policy: &Policy
         }
         sightings.push(Sighting { kind, resource, state });
     }
-    sightings
+    (sightings, seen.needs(references))
 }
 
 /// Tells whether others may use a resource: what exists under its name is known to be it, and is
@@ -87,6 +102,14 @@ impl Seen {
         let Some(kind) = kinds::find(&id.kind) else { return };
         if !self.observations.contains_key(id) {
             self.observations.insert(id.clone(), observer.observe(kind, id).await);
+        }
+    }
+
+    fn needs(&self, references: BTreeSet<ResourceId>) -> Needs {
+        let is_settled = |id: &&ResourceId| self.settled(id).is_some();
+        Needs {
+            settled: self.observations.keys().filter(is_settled).cloned().collect(),
+            missed: references.into_iter().filter(|id| !is_settled(&id)).collect(),
         }
     }
 

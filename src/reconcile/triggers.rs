@@ -149,7 +149,6 @@ impl Triggers {
         let now = self.engine.clock.now();
         for (key, change) in keys {
             let (lane, at) = self.urgency(&key, change, now);
-            self.metrics.queue_added();
             self.queue.add(key, lane, at);
         }
     }

@@ -84,9 +84,9 @@ impl WorkQueue {
     }
 
     /// Reads the queue, for metrics and status.
-    pub fn read<T>(&self, look: impl FnOnce(&Queue<Key>, Timestamp) -> T) -> T {
+    pub fn read<T>(&self, look: impl FnOnce(&mut Queue<Key>, Timestamp) -> T) -> T {
         let now = self.clock.now();
-        look(&self.lock(), now)
+        look(&mut self.lock(), now)
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue<Key>> {

@@ -12,12 +12,13 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::dependents::Dependents;
 use super::engine::Engine;
 use super::pass::{Passed, pass};
 use super::work_queue::WorkQueue;
 use crate::model::Key;
 use crate::queue::{Lane, Taken, backoff};
-use crate::status::metrics::Metrics;
+use crate::status::metrics::{Metrics, PassResult};
 
 /// The wait after a pass that left no record: the store is in trouble, or the pass is.
 const UNRECORDED: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
@@ -31,9 +32,14 @@ pub fn start(
     stop: &CancellationToken,
     tasks: &TaskTracker,
 ) {
+    let dependents = Arc::new(Dependents::default());
     for _ in 0..count.max(1) {
-        let worker =
-            Worker { engine: engine.clone(), queue: queue.clone(), metrics: metrics.clone() };
+        let worker = Worker {
+            engine: engine.clone(),
+            queue: queue.clone(),
+            metrics: metrics.clone(),
+            dependents: dependents.clone(),
+        };
         let stop = stop.clone();
         tasks.spawn(async move {
             while let Some(taken) = worker.queue.take(&stop).await {
@@ -47,6 +53,7 @@ struct Worker {
     engine: Arc<Engine>,
     queue: Arc<WorkQueue>,
     metrics: Arc<Metrics>,
+    dependents: Arc<Dependents>,
 }
 
 impl Worker {
@@ -77,17 +84,22 @@ impl Worker {
         self.engine.is_amnesic.store(false, Ordering::Relaxed);
         self.metrics.reconciled(passed.result, took);
         self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
-        if matches!(passed.next.due, Some((Lane::Change, _))) {
+        if passed.result == PassResult::Failed {
             self.metrics.queue_retried();
         }
         let not_before = passed.next.not_before.max(now);
         self.queue.done(key, passed.next.due, not_before);
+        for dependent in self.dependents.pass_ended(key, &passed.needs) {
+            tracing::debug!(object = %dependent, after = %key, "what it waited for is settled");
+            self.queue.add_now(dependent, Lane::Change);
+        }
     }
 
     /// Comes back after a while; nothing about the pass is known.
     fn unrecorded(&self, key: &Key, error: &(dyn std::error::Error + 'static), now: Timestamp) {
         tracing::error!(object = %key, error, "the pass left no record; it is made again");
         self.metrics.reconcile_error();
+        self.metrics.queue_retried();
         let (shortest, longest) = UNRECORDED;
         let delay = backoff::delay(4, shortest, longest, self.engine.jitter.next());
         let delay = SignedDuration::try_from(delay).unwrap_or(SignedDuration::from_secs(60));

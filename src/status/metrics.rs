@@ -83,9 +83,14 @@ impl Metrics {
         self.families.depth.set(count(keys));
     }
 
-    /// Counts a key that was added to the queue.
-    pub fn queue_added(&self) {
-        self.families.adds.inc();
+    /// Sets for how long the key that has been ready for the longest time has waited.
+    pub fn queue_oldest(&self, age: Duration) {
+        self.families.oldest.set(age.as_secs_f64());
+    }
+
+    /// Sets how many keys have been added to the queue since it was made.
+    pub fn queue_added(&self, total: u64) {
+        self.families.adds.inc_by(total.saturating_sub(self.families.adds.get()));
     }
 
     /// Counts a key that was added again after a failure.
@@ -270,6 +275,7 @@ mod tests {
             "levelset_objects gauge",
             "levelset_source_last_success_timestamp_seconds gauge",
             "levelset_source_up gauge",
+            "levelset_workqueue_oldest_age_seconds gauge",
             "reconcile counter",
             "reconcile_duration_seconds histogram",
             "reconcile_errors counter",

@@ -3,28 +3,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use levelset::apply::{Gate, GateFuture, apply};
 use levelset::aws::{Asserted, Budget, Budgeted, Budgets};
 use levelset::model::plan::{Action, Step, Verdict};
 use levelset::model::{
-    AccountId, Call, CallError, Clock, Cloud, Disruption, Holds, Key, KindName, Plan, Region,
-    ResourceId, Scope, StepOutcome, Target,
+    Call, CallError, Cloud, Disruption, Holds, Key, KindName, Plan, ResourceId, StepOutcome, Target,
 };
 use levelset::sandbox::{Sandbox, Settings};
 use tokio::time::Instant;
 
-/// Tells the time of day as tokio's clock moves it.
-struct PausedClock {
-    start: Timestamp,
-    since: Instant,
-}
-
-impl Clock for PausedClock {
-    fn now(&self) -> Timestamp {
-        self.start + SignedDuration::try_from(self.since.elapsed()).unwrap()
-    }
-}
+use super::stage::{PausedClock, scope};
 
 /// The right to write until a time; remembers when it was asked for.
 struct Lease {
@@ -49,10 +37,6 @@ impl Gate for Lease {
     ) -> GateFuture<'a, ()> {
         Box::pin(async {})
     }
-}
-
-fn scope() -> Scope {
-    Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
 }
 
 fn instance() -> ResourceId {
@@ -85,12 +69,10 @@ fn plan() -> Plan {
 
 #[tokio::test(start_paused = true)]
 async fn the_right_to_write_is_asked_for_when_the_budget_has_been_waited_for() {
-    let start = "2026-11-25T12:00:00Z".parse().unwrap();
-    let clock = Arc::new(PausedClock { start, since: Instant::now() });
-    let sandbox = Sandbox::new(clock, Settings::real(1));
+    let sandbox = Sandbox::new(Arc::new(PausedClock::begin()), Settings::real(1));
     let slow = Budget { burst: 1, per_second: 0.025, write_reserve: 0 };
     let budgets = Budgets { services: [("rds".to_owned(), slow)].into(), ..Budgets::default() };
-    let cloud = Budgeted::new(Asserted::new(sandbox.clone()), budgets);
+    let cloud = Asserted::new(Budgeted::new(sandbox.clone(), budgets));
     let target = Target { scope: scope(), kind: instance().kind };
     cloud.call(&target, &Call::new("rds", "DescribeDBInstances")).await.unwrap();
 

@@ -8,6 +8,7 @@ use crate::model::{Ask, Clock, Condition, ObjectStatus};
 use crate::reconcile::tests::{MANIFEST, Scene, key, modify};
 use crate::reconcile::worker;
 use crate::sandbox::faults::{Effect, Rule};
+use crate::status::metrics::Metrics;
 
 const STEP: Duration = Duration::from_millis(100);
 
@@ -28,7 +29,7 @@ impl Agent {
         if workers > 0 {
             worker::start(workers, &scene.engine, &queue, &metrics, &stop, &tasks);
         }
-        let requests = Requests::new(scene.engine.clone(), queue.clone(), metrics, Arc::default());
+        let requests = Requests::new(scene.engine.clone(), queue.clone(), Arc::default());
         tasks.spawn(requests.run(stop.clone()));
         Self { scene, queue, stop, tasks }
     }

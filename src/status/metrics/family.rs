@@ -64,6 +64,7 @@ pub(super) struct Budget {
 pub(super) struct Families {
     pub(super) registry: Registry,
     pub(super) depth: Gauge,
+    pub(super) oldest: Seconds,
     pub(super) adds: Counter,
     pub(super) retries: Counter,
     pub(super) queue_time: Histogram,
@@ -87,6 +88,7 @@ impl Families {
         let mut families = Self {
             registry: Registry::default(),
             depth: Gauge::default(),
+            oldest: Seconds::default(),
             adds: Counter::default(),
             retries: Counter::default(),
             queue_time: Histogram::new(BUCKETS),
@@ -134,6 +136,12 @@ impl Families {
         registry.register("workqueue_adds", "Keys added to the work queue", self.adds.clone());
         let retries = "Keys added to the work queue again after a failed attempt";
         registry.register("workqueue_retries", retries, self.retries.clone());
+        registry.register_with_unit(
+            "levelset_workqueue_oldest_age",
+            "Seconds for which the key that was due first has waited for a worker",
+            Unit::Seconds,
+            self.oldest.clone(),
+        );
         let mut seconds = |name: &str, help: &str, metric: Histogram| {
             registry.register_with_unit(name, help, Unit::Seconds, metric);
         };

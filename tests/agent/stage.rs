@@ -1,0 +1,184 @@
+//! An agent put together as the program does, on the cloud in memory and in virtual time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use levelset::aws::{Asserted, Budgeted, Budgets};
+use levelset::desired::{Cache, Guard};
+use levelset::model::fence::Lost;
+use levelset::model::tree::{Content, SourceHealth};
+use levelset::model::{
+    AccountId, ChangeSet, Clock, Cloud, Entry, Fence, Key, ObjectStatus, Region, Revision, Scope,
+    Shard, Token,
+};
+use levelset::observe::Observer;
+use levelset::reconcile::engine::{Engine, Environment, Jitter};
+use levelset::reconcile::next::Pace;
+use levelset::reconcile::triggers::Triggers;
+use levelset::reconcile::work_queue::WorkQueue;
+use levelset::reconcile::worker;
+use levelset::sandbox::log::Record;
+use levelset::sandbox::{Sandbox, Settings};
+use levelset::status::metrics::Metrics;
+use levelset::status::{InMemory, Store};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Tells the time of day as tokio's clock moves it.
+pub(super) struct PausedClock {
+    start: Timestamp,
+    since: Instant,
+}
+
+impl PausedClock {
+    pub(super) fn begin() -> Self {
+        Self { start: "2026-11-25T12:00:00Z".parse().unwrap(), since: Instant::now() }
+    }
+}
+
+impl Clock for PausedClock {
+    fn now(&self) -> Timestamp {
+        self.start + SignedDuration::try_from(self.since.elapsed()).unwrap()
+    }
+}
+
+/// The right to write, for ever.
+struct Held(Token);
+
+impl Fence for Held {
+    fn check(&self, _: Duration) -> Result<Token, Lost> {
+        Ok(self.0)
+    }
+}
+
+pub(super) fn scope() -> Scope {
+    Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
+}
+
+/// A running agent and its world.
+pub(super) struct Stage {
+    pub(super) sandbox: Sandbox,
+    pub(super) store: Arc<InMemory>,
+    changes: mpsc::Sender<ChangeSet>,
+    commits: Mutex<u32>,
+    _health: watch::Sender<SourceHealth>,
+}
+
+impl Stage {
+    /// Starts an agent with four workers on an empty cloud with a VPC.
+    pub(super) async fn begin(settings: Settings, budgets: Budgets) -> Self {
+        let clock = Arc::new(PausedClock::begin());
+        let sandbox = Sandbox::new(clock.clone(), settings);
+        sandbox.seed_vpc(&scope(), "core", "10.0.0.0/16", &["a", "b", "c"]);
+        let store = Arc::new(InMemory::new());
+        let token = store.grant(Shard::default()).await.unwrap();
+        let cache = Cache::new(Guard::default());
+        let engine = Arc::new(Engine {
+            agent: "levelset".to_owned(),
+            environments: environments(),
+            desired: cache.reader(),
+            ..engine(&sandbox, budgets, &store, token, &clock)
+        });
+        let queue = Arc::new(WorkQueue::new(clock.clone()));
+        let (changes, received) = mpsc::channel(64);
+        let health = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+        let (health, watched) = watch::channel(health);
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let metrics = Arc::new(Metrics::new("staged"));
+        let (engine_, queue_, metrics_) = (engine.clone(), queue.clone(), metrics.clone());
+        let triggers = Triggers::restore(cache, engine_, queue_, metrics_).await.unwrap();
+        worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
+        tasks.spawn(triggers.run(received, watched, stop));
+        Self { sandbox, store, changes, commits: Mutex::default(), _health: health }
+    }
+
+    /// Delivers a commit that holds these files and no others.
+    pub(super) fn commit(&self, files: &[(&str, String)]) {
+        let mut commits = self.commits.lock().unwrap();
+        *commits += 1;
+        let entry = |text: &String| Entry {
+            blob: format!("{commits} {text}").into(),
+            content: Content::Bytes(text.as_bytes().into()),
+        };
+        let changed = files.iter().map(|(path, text)| ((*path).into(), entry(text))).collect();
+        let revision = Revision::new(format!("{commits:040}"));
+        let change_set = ChangeSet { revision, changed, removed: Vec::new(), full: true };
+        self.changes.try_send(change_set).unwrap();
+    }
+
+    pub(super) async fn status(&self, key: &Key) -> Option<ObjectStatus> {
+        self.store.get(key).await.unwrap().map(|record| record.status)
+    }
+
+    /// Lets time pass until something holds; returns how long that took.
+    pub(super) async fn until(&self, holds: impl AsyncFn() -> bool, limit: Duration) -> Duration {
+        let start = Instant::now();
+        while !holds().await {
+            assert!(start.elapsed() < limit, "it did not come about within {limit:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        start.elapsed()
+    }
+
+    /// Lets time pass until an object is as declared.
+    pub(super) async fn ready(&self, key: &Key, limit: Duration) -> Duration {
+        let is_ready = async || self.status(key).await.is_some_and(|status| status.is_ready());
+        self.until(is_ready, limit).await
+    }
+
+    /// Returns the calls of the agent of one operation.
+    pub(super) fn calls(&self, operation: &str) -> Vec<Record> {
+        let calls = self.sandbox.calls_since(0).into_iter();
+        calls.filter(|call| call.operation == operation && &*call.by == "agent").collect()
+    }
+}
+
+fn environments() -> BTreeMap<String, Environment> {
+    [("production".to_owned(), Environment { scope: scope(), production: true })].into()
+}
+
+fn engine(
+    sandbox: &Sandbox,
+    budgets: Budgets,
+    store: &Arc<InMemory>,
+    token: Token,
+    clock: &Arc<PausedClock>,
+) -> Engine {
+    let cloud: Arc<dyn Cloud> = Arc::new(Asserted::new(Budgeted::new(sandbox.clone(), budgets)));
+    Engine {
+        agent: String::new(),
+        environments: BTreeMap::new(),
+        desired: Cache::new(Guard::default()).reader(),
+        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
+        cloud,
+        store: store.clone(),
+        fence: Arc::new(Held(token)),
+        clock: clock.clone(),
+        pace: Pace::default(),
+        stopping: CancellationToken::new(),
+        creating: tokio::sync::Mutex::default(),
+        is_amnesic: false.into(),
+        jitter: Jitter::seeded(1),
+    }
+}
+
+/// Returns the manifest of a workspace with a database in the VPC `core`.
+pub(super) fn workspace(name: &str, policy: &str) -> String {
+    format!(
+        "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {{name: {name}}}\nspec:\n  \
+         environment: production\n  resources:\n    database: {{engine: postgres, version: \"15\", \
+         sizeClass: db.r6g.large}}\n    network: {{vpcRef: core}}\n  reconcilePolicy: {{{policy}}}\n"
+    )
+}
+
+/// Returns the manifest of a network that names the VPC of its own name.
+pub(super) fn network(name: &str) -> String {
+    format!(
+        "apiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {{name: {name}}}\nspec:\n  \
+         environment: production\n"
+    )
+}
