@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
-use levelset::aws::{Account, Accounts, Aws, Endpoints};
+use levelset::aws::{Account, Accounts, Aws, Endpoints, Role};
 use levelset::cli::clock::SystemClock;
 use levelset::kinds;
-use levelset::model::{AccountId, Call, Cloud, KindName, Region, Scope, Target};
+use levelset::model::{AccountId, Call, Cloud, ErrorClass, KindName, Region, Scope, Target};
 use levelset::sandbox::faults::{Effect, Rule};
 use levelset::sandbox::{Sandbox, Settings, http};
 use serde_json::json;
@@ -210,20 +210,51 @@ async fn compare_faults(doors: &Doors) {
     }
 }
 
-#[tokio::test]
-async fn the_real_sdk_gets_what_a_caller_in_process_gets() {
-    let mut settings = Settings::fast(3);
-    // The instance does not change between the two reads that are compared.
-    settings.durations.creating = Duration::from_secs(3600);
-    let sandbox = Sandbox::new(Arc::new(SystemClock), settings);
+/// A role that uses most of what can be said about one.
+async fn compare_roles(doors: &Doors) {
+    let trust = json!({"Version": "2012-10-17", "Statement": [{
+        "Effect": "Allow", "Principal": {"Service": "a.amazonaws.com"}, "Action": "sts:AssumeRole",
+        "Condition": {"StringLike": {"a:b": "é + & <%>"}},
+    }]});
+    let iam = |operation| Call::new("iam", operation);
+    let role = |operation| iam(operation).with("RoleName", "api");
+    let create = role("CreateRole")
+        .with("AssumeRolePolicyDocument", trust.to_string())
+        .with("PermissionsBoundary", "arn:aws:iam::111122223333:policy/b")
+        .with("Description", "x")
+        .with("Tags", json!([{"Key": "levelset:owner", "Value": "main/Workspace/a&b <c>"}]));
+    let rights = json!({"Statement": {"Effect": "Allow", "Action": "a:*", "Resource": "*"}});
+    let put =
+        role("PutRolePolicy").with("PolicyName", "p").with("PolicyDocument", rights.to_string());
+    let attach = role("AttachRolePolicy").with("PolicyArn", "arn:aws:iam::aws:policy/A");
+    for call in [create, put, attach] {
+        doors.write(kinds::iam_role::NAME, call).await;
+    }
+    // A new role spreads for ten milliseconds here.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let details = iam("GetAccountAuthorizationDetails").with("Filter", json!(["Role"]));
+    let missing = iam("GetRole").with("RoleName", "missing");
+    let reads = [role("GetRole"), iam("ListRoles"), role("ListRoleTags"), details, missing];
+    for call in reads {
+        doors.same(kinds::iam_role::NAME, call).await;
+    }
+    doors.same(kinds::iam_role::NAME, role("PutRolePolicy").with("PolicyName", "q")).await;
+}
+
+/// Serves a sandbox while `play` uses it through the SDK, in the account of [`scope`].
+async fn with_sdk(
+    sandbox: Sandbox,
+    account: impl FnOnce(Account) -> Account,
+    play: impl AsyncFnOnce(&Doors),
+) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let endpoint = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
     let key = Credentials::new("111122223333", "any", None, None, "test");
-    let account = Account {
+    let account = account(Account {
         endpoints: Endpoints::all(endpoint),
         credentials: Some(SharedCredentialsProvider::new(key)),
         ..Account::new(scope())
-    };
+    });
     let accounts = Accounts { accounts: vec![account], ..Accounts::default() };
     let doors = Doors { sandbox: sandbox.clone(), sdk: Aws::new(accounts, Arc::new(SystemClock)) };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -231,12 +262,51 @@ async fn the_real_sdk_gets_what_a_caller_in_process_gets() {
         let _ = stopped.await;
     });
     let client = async {
-        fill(&doors).await;
-        compare(&doors).await;
-        compare_faults(&doors).await;
+        play(&doors).await;
         drop(doors);
         stop.send(()).unwrap();
     };
     let (served, ()) = tokio::join!(server, client);
     served.unwrap();
+}
+
+#[tokio::test]
+async fn the_real_sdk_gets_what_a_caller_in_process_gets() {
+    let mut settings = Settings::fast(3);
+    // The instance does not change between the two reads that are compared.
+    settings.durations.creating = Duration::from_secs(3600);
+    let sandbox = Sandbox::new(Arc::new(SystemClock), settings);
+    with_sdk(
+        sandbox,
+        |account| account,
+        async |doors| {
+            fill(doors).await;
+            compare(doors).await;
+            compare_roles(doors).await;
+            compare_faults(doors).await;
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_kind_whose_role_is_refused_is_denied_and_the_others_go_on() {
+    let sandbox = Sandbox::new(Arc::new(SystemClock), Settings::fast(3));
+    sandbox.inject(Rule::new(Effect::Deny).operation("AssumeRole"));
+    let role = Role {
+        arn: "arn:aws:iam::111122223333:role/roles".to_owned(),
+        external_id: None,
+        session_name: "levelset".to_owned(),
+    };
+    let with_role = |account| Account { roles: [("iam".to_owned(), role)].into(), ..account };
+    with_sdk(sandbox, with_role, async |doors| {
+        let ask =
+            async |kind, call: Call| doors.sdk.call(&Target { scope: scope(), kind }, &call).await;
+        let roles = ask(kinds::iam_role::NAME, Call::new("iam", "ListRoles")).await;
+        let error = roles.unwrap_err();
+        assert_eq!((error.class, &*error.code), (ErrorClass::Denied, "AccessDenied"), "{error}");
+        let databases = Call::new("rds", "DescribeDBInstances");
+        assert!(ask(kinds::db_instance::NAME, databases).await.is_ok());
+    })
+    .await;
 }

@@ -92,6 +92,8 @@ pub(crate) enum Give {
     Time,
     /// A JSON document, percent-encoded.
     Document,
+    /// A structure, which may be empty.
+    Structure,
 }
 
 /// Sends one call to one of these operations.
@@ -172,6 +174,7 @@ impl Operation {
             Some(Give::Flag) => element.text.parse::<bool>().map_err(|_| misread())?.into(),
             Some(Give::Time) => time(&element.text).ok_or_else(misread)?,
             Some(Give::Document) => document(&element.text),
+            Some(Give::Structure) => self.structure(element)?.into(),
             None => self.value(element)?,
         };
         let name = match give {
