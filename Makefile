@@ -20,7 +20,7 @@ DENY := $(TOOLS)/cargo-deny-$(CARGO_DENY_VERSION)
 # a recipe runs, because `.ci/packages` may just have installed them.
 FEATURES = $$(pkg-config --exists openssl 2>/dev/null || echo --features=vendored-openssl)
 
-.PHONY: help demo test sim test-tools packages test-packages build lint deny clean-tools
+.PHONY: help demo test sim fleet test-tools packages test-packages build lint deny clean-tools
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -34,9 +34,17 @@ test: test-tools ## Runs every test, against the real peers that they need
 test-tools: test-packages ## Installs what the tests talk to: sshd, and three doubles of AWS from PyPI
 	@$(MAKE) --no-print-directory $(TOOLS)/moto/.ready $(TOOLS)/ministack/.ready $(TOOLS)/microburst/.ready
 
+# Our own crate alone is optimised, its checks are kept, and the dependencies are those of the tests.
+SIMULATION = $(CARGO) test --locked $(FEATURES) --config profile.test.package.levelset.opt-level=1 \
+  --test integration
+
 sim: SEEDS ?= 10000
 sim: packages ## Plays the agent in a simulated world: make sim SEEDS=100000
-	SIM_SEEDS=$(SEEDS) $(CARGO) test --locked --release $(FEATURES) --test integration sim::many -- --ignored --nocapture
+	SIM_SEEDS=$(SEEDS) $(SIMULATION) sim::many -- --ignored --nocapture
+
+fleet: OBJECTS ?= 1000
+fleet: packages ## Plays a day of a fleet in a simulated world: make fleet OBJECTS=1000
+	SIM_OBJECTS=$(OBJECTS) $(SIMULATION) sim::fleet -- --ignored --nocapture
 
 build: packages ## Compiles the program for release, into target/release/levelset
 	$(CARGO) build --locked --release $(FEATURES)

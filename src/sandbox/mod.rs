@@ -178,6 +178,27 @@ impl Sandbox {
         })
     }
 
+    /// Describes one instance of an account and region, past rate limit, faults and log.
+    pub fn inspect_instance(&self, scope: &Scope, name: &str) -> Option<Map<String, Value>> {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            let rds = &site.state.rds;
+            match rds.instances.get(name)?.describe(site.now, &rds.subnet_groups) {
+                Value::Object(members) => Some(members),
+                _ => None,
+            }
+        })
+    }
+
+    /// Lists the instances of an account and region that carry a tag, past rate limit, faults and
+    /// log.
+    pub fn instances_tagged(&self, scope: &Scope, key: &str, value: &str) -> Vec<String> {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            let all = site.state.rds.instances.values();
+            let tagged = all.filter(|i| i.tags.get(key).is_some_and(|there| there == value));
+            tagged.map(|i| i.name.clone()).collect()
+        })
+    }
+
     /// Publishes a minor version of an engine: instances that upgrade by themselves do so in their
     /// next maintenance window. Tells whether engine and major version are known.
     pub fn publish_version(&self, engine: &str, version: &str) -> bool {
@@ -195,6 +216,17 @@ impl Sandbox {
             });
         }
         true
+    }
+
+    /// Keeps an instance `modifying` until [`Self::unstick`], after what is being done to it; tells
+    /// whether it exists.
+    pub fn stick(&self, scope: &Scope, instance: &str) -> bool {
+        self.with(scope, instance, |instance, now, _| instance.stick(now)).is_some()
+    }
+
+    /// Lets an instance go on that was stuck; tells whether it exists.
+    pub fn unstick(&self, scope: &Scope, instance: &str) -> bool {
+        self.with(scope, instance, |instance, now, _| instance.unstick(now)).is_some()
     }
 
     /// Lets storage autoscaling grow an instance's disk, if it may; tells whether it did.

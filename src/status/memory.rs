@@ -26,8 +26,10 @@ pub struct InMemory {
 struct State {
     records: BTreeMap<Key, Record>,
     intents: BTreeMap<(ResourceId, Key), Intent>,
-    /// Oldest first.
+    /// Oldest first; at most so many of an object, however old.
     events: BTreeMap<Key, VecDeque<Event>>,
+    /// Events from before this time are gone for every reader.
+    oldest: Option<Timestamp>,
     seen: BTreeMap<Shard, u64>,
     /// By number.
     asked: BTreeMap<u64, Asked>,
@@ -149,11 +151,8 @@ impl State {
                 kept.pop_front();
             }
         }
-        let Some(newest) = events.iter().map(|event| event.at).max() else { return };
-        let oldest = oldest_kept(newest);
-        for kept in self.events.values_mut() {
-            kept.retain(|event| event.at >= oldest);
-        }
+        let newest = events.iter().map(|event| event.at).max();
+        self.oldest = self.oldest.max(newest.map(oldest_kept));
     }
 }
 
@@ -271,7 +270,8 @@ impl Store for InMemory {
     fn history<'a>(&'a self, key: &'a Key, limit: u32) -> StoreFuture<'a, Vec<Event>> {
         self.read(move |state| {
             let events = state.events.get(key).into_iter().flatten();
-            events.rev().take(limit as usize).cloned().collect()
+            let kept = events.filter(|event| Some(event.at) >= state.oldest);
+            kept.rev().take(limit as usize).cloned().collect()
         })
     }
 }

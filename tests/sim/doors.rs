@@ -115,7 +115,7 @@ impl Store for StoreDoor {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let record = self.0.mutant.record(record);
-            recording(&self.0, &record);
+            recording(&self.0, &record, events);
             self.0.point().await;
             let answer = self.0.store.put(&record, events, answered, token).await;
             if answer.is_ok() {
@@ -175,6 +175,9 @@ impl Store for StoreDoor {
     }
 
     fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
+        if self.0.mutant == Mutant::Deaf {
+            return Box::pin(async { Ok(Vec::new()) });
+        }
         self.0.store.asked_of(key)
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use levelset::aws::{Asserted, Budgeted};
 use levelset::desired::Cache;
-use levelset::model::tree::SourceHealth;
+use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{ChangeSet, Cloud};
 use levelset::observe::Observer;
 use levelset::reconcile::engine::{Engine, Environment, Jitter};
 use levelset::reconcile::next::Pace;
+use levelset::reconcile::requests::Requests;
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
 use levelset::reconcile::worker;
@@ -46,6 +47,11 @@ impl Feed {
 }
 
 fn hidden(mutant: Mutant, mut change_set: ChangeSet) -> ChangeSet {
+    for entry in change_set.changed.values_mut() {
+        if let Some(text) = mutant.misreads(&entry.content) {
+            entry.content = Content::Bytes(text.as_bytes().into());
+        }
+    }
     let hides = |entry: &levelset::model::Entry| mutant.hides(&entry.content);
     let gone: Vec<_> = change_set.changed.extract_if(.., |_, entry| hides(entry)).collect();
     change_set.removed.extend(gone.into_iter().map(|(path, _)| path));
@@ -58,6 +64,8 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         Mutant::Spender => Arc::new(Asserted::new(door)),
         _ => Arc::new(Budgeted::new(Asserted::new(door), world.profile.budgets.clone())),
     };
+    let is_configured =
+        |(name, _): &(&str, &str)| world.is_configured(name) || world.mutant == Mutant::Nostalgic;
     let environment = |(name, _): (&str, &str)| {
         let production = name == "production";
         (name.to_owned(), Environment { scope: scope(production), production })
@@ -65,7 +73,7 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
     let clock = Arc::clone(&world.clock);
     Engine {
         agent: "levelset".to_owned(),
-        environments: ACCOUNTS.map(environment).into(),
+        environments: ACCOUNTS.into_iter().filter(is_configured).map(environment).collect(),
         desired: cache.reader(),
         observer: Observer::new(Arc::clone(&cloud), clock.clone(), SignedDuration::from_secs(5)),
         cloud,
@@ -99,6 +107,8 @@ pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
         let (engine_, queue_, metrics_) = (engine.clone(), queue.clone(), metrics.clone());
         let triggers = Triggers::restore(cache, engine_, queue_, metrics_).await.unwrap();
         worker::start(workers, &engine, &queue, &metrics, &token, &spawner);
+        let requests = Requests::new(engine, queue, triggers.confirmations());
+        spawner.spawn(requests.run(token.clone()));
         triggers.run(received, watched, token).await;
     });
     Feed { changes, health, stop }

@@ -3,10 +3,12 @@
 
 mod checker;
 mod clock;
+mod console;
 mod doors;
 mod life;
 mod mutant;
 mod people;
+mod reading;
 mod repository;
 mod run;
 mod script;
@@ -14,11 +16,17 @@ mod spec;
 mod world;
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::ops::{ControlFlow, Range};
+use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use checker::Law;
 use mutant::Mutant;
 use run::run;
+use script::Script;
 
 /// How many seeds the test command plays.
 const SEEDS: u64 = 30;
@@ -29,24 +37,62 @@ const SEEDS_PER_MUTANT: u64 = 40;
 /// How many lines of a trace are shown, counted from its end.
 const LINES: usize = 250;
 
-/// Plays seeds; panics with the trace of the first one in which a law does not hold.
-fn play(seeds: impl Iterator<Item = u64>) -> BTreeMap<String, u64> {
-    let mut tally = BTreeMap::new();
-    for seed in seeds {
-        let outcome = run(seed, Mutant::None, false);
-        if let Some(violation) = outcome.violation {
-            let trace = run(seed, Mutant::None, true).trace;
-            let shown = trace[trace.len().saturating_sub(LINES)..].join("\n");
-            panic!(
-                "seed {seed}: {violation}\n{shown}\nseed {seed}: {violation}\nplay it again: \
-                 SIM_SEED={seed} cargo test --test integration sim::one -- --ignored --nocapture"
-            );
+type Tally = BTreeMap<String, u64>;
+
+/// Works on numbers on all processors, until one piece of work says that it was enough.
+fn on_all_processors(numbers: Range<u64>, work: impl Fn(u64) -> ControlFlow<()> + Sync) {
+    let next = AtomicU64::new(numbers.start);
+    let worker = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= numbers.end {
+                return;
+            }
+            if work(number).is_break() {
+                next.store(numbers.end, Ordering::Relaxed);
+            }
         }
+    };
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(worker);
+        }
+    });
+}
+
+/// Plays seeds; panics with the trace of one in which a law does not hold.
+fn play(seeds: Range<u64>) -> Tally {
+    let tally = Mutex::new(Tally::new());
+    let broken = Mutex::new(None);
+    on_all_processors(seeds, |seed| {
+        let outcome = catch_unwind(|| run(seed, Mutant::None, false));
+        let outcome = outcome.unwrap_or_else(|_| panic!("seed {seed} ends in a panic"));
+        if outcome.violation.is_some() {
+            broken.lock().unwrap().get_or_insert(seed);
+            return ControlFlow::Break(());
+        }
+        let mut tally = tally.lock().unwrap();
         for (what, count) in outcome.tally {
             *tally.entry(what).or_default() += count;
         }
+        ControlFlow::Continue(())
+    });
+    if let Some(seed) = broken.into_inner().unwrap() {
+        tell(seed);
     }
-    tally
+    tally.into_inner().unwrap()
+}
+
+/// Panics with the end of the trace of a seed in which a law does not hold.
+fn tell(seed: u64) -> ! {
+    let outcome = run(seed, Mutant::None, true);
+    let violation = outcome.violation.expect("a seed replays exactly");
+    let shown = outcome.trace[outcome.trace.len().saturating_sub(LINES)..].join("\n");
+    panic!(
+        "seed {seed}: {violation}\n{shown}\nseed {seed}: {violation}\nplay it again: \
+         SIM_SEED={seed} cargo test --test integration sim::one -- --ignored --nocapture"
+    );
 }
 
 #[expect(
@@ -84,10 +130,17 @@ fn catch(mutant: Mutant, law: Law) -> Option<u64> {
 
 #[test]
 fn every_mutant_is_caught() {
-    for (mutant, law) in Mutant::ALL {
-        let caught = catch(mutant, law);
-        println!("| `{mutant:?}` | `{law:?}` | {} |", caught.map_or(0, |seed| seed + 1));
-        assert!(caught.is_some(), "{mutant:?} breaks {law:?} and was not caught");
+    let caught = Mutex::new(BTreeMap::new());
+    let count = u64::try_from(Mutant::ALL.len()).unwrap();
+    on_all_processors(0..count, |number| {
+        let (mutant, law) = Mutant::ALL[usize::try_from(number).unwrap()];
+        caught.lock().unwrap().insert(number, catch(mutant, law));
+        ControlFlow::Continue(())
+    });
+    for ((mutant, law), seed) in Mutant::ALL.iter().zip(caught.into_inner().unwrap().into_values())
+    {
+        println!("| `{mutant:?}` | `{law:?}` | {} |", seed.map_or(0, |seed| seed + 1));
+        assert!(seed.is_some(), "{mutant:?} breaks {law:?} and was not caught");
     }
 }
 
@@ -98,6 +151,23 @@ fn one() {
     let outcome = run(number("SIM_SEED", 0), Mutant::None, true);
     println!("{}", outcome.trace.join("\n"));
     println!("{:#?}", outcome.tally);
+    assert!(outcome.violation.is_none(), "{}", outcome.violation.unwrap());
+}
+
+/// Plays a day of a fleet.
+#[test]
+#[ignore = "plays a day of SIM_OBJECTS objects"]
+fn fleet() {
+    let (seed, objects) = (number("SIM_SEED", 0), number("SIM_OBJECTS", 1000));
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long it took is told to the person who waited"
+    )]
+    let started = Instant::now();
+    let script = Script::of_fleet(seed, usize::try_from(objects).unwrap());
+    let outcome = run::play(script, seed, Mutant::None, false);
+    println!("{:#?}", outcome.tally);
+    println!("a day of {objects} objects in {:.1} s", started.elapsed().as_secs_f64());
     assert!(outcome.violation.is_none(), "{}", outcome.violation.unwrap());
 }
 

@@ -2,13 +2,17 @@
 //!
 //! They prove that the checker sees what it is there to see.
 
+use std::borrow::Cow;
+
 use jiff::SignedDuration;
+use levelset::model::status::{Condition, Truth};
 use levelset::model::tree::Content;
-use levelset::model::{Call, CallError, ErrorClass, Target};
+use levelset::model::{Call, CallError, ErrorClass, ObjectStatus, Target};
 use levelset::status::Record;
 use serde_json::{Value, json};
 
 use super::checker::Law;
+use super::script::SECRET;
 use super::spec::OWNER_TAG;
 
 /// Names one way to be wrong.
@@ -38,6 +42,20 @@ pub(super) enum Mutant {
     Forgetful,
     /// Tells when it will try again, in words.
     Talkative,
+    /// Tells that all is well.
+    Liar,
+    /// Forgets for how long it has waited.
+    Restless,
+    /// Does not see that an object is suspended.
+    Sleepless,
+    /// Reverts drift that is to be left.
+    Eager,
+    /// Goes on in an environment that its configuration no longer holds.
+    Nostalgic,
+    /// Does not hear what people ask of it.
+    Deaf,
+    /// Tells a password.
+    Gossip,
     /// Starts changes late.
     SlowQueue,
     /// Knows no budget.
@@ -60,7 +78,7 @@ pub(super) enum Mutant {
 
 impl Mutant {
     /// Every mutant with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 20] = [
+    pub(super) const ALL: [(Self, Law); 27] = [
         (Self::SecondName, Law::NothingIsMadeTwice),
         (Self::BlindReader, Law::AbsenceIsProven),
         (Self::DropsIntents, Law::IntentsComeFirst),
@@ -73,6 +91,13 @@ impl Mutant {
         (Self::Forgetful, Law::FailuresHaveACeiling),
         (Self::ThrottledIsFailed, Law::WaitingIsNotFailing),
         (Self::Talkative, Law::StatusHoldsNoDuration),
+        (Self::Liar, Law::ReadyMeansSo),
+        (Self::Restless, Law::NoLoopIsHot),
+        (Self::Sleepless, Law::SuspendedMeansStill),
+        (Self::Eager, Law::DriftIsLeftWhereAsked),
+        (Self::Nostalgic, Law::OnlyKnownAccountsAreCalled),
+        (Self::Deaf, Law::APersonsWordIsKept),
+        (Self::Gossip, Law::SecretsStayOut),
         (Self::SlowQueue, Law::ChangesStartAtOnce),
         (Self::Spender, Law::BudgetsAreKept),
         (Self::Amnesia, Law::GenerationsGrow),
@@ -139,15 +164,14 @@ impl Mutant {
     }
 
     /// Returns the record that is written instead.
-    pub(super) fn record(self, record: &Record) -> Record {
-        let mut record = record.clone();
+    pub(super) fn record(self, record: &Record) -> Cow<'_, Record> {
+        let mut record = Cow::Borrowed(record);
         match self {
-            Self::Forgetful => record.memory.failures = 0,
-            Self::Talkative => {
-                if let Some(condition) = record.status.conditions.first_mut() {
-                    condition.message.push_str(", and is tried again in 12 s");
-                }
-            }
+            Self::Forgetful => record.to_mut().memory.failures = 0,
+            Self::Talkative => say(&mut record.to_mut().status, ", and is tried again in 12 s"),
+            Self::Restless => record.to_mut().memory.waits = 0,
+            Self::Liar => pretend(&mut record.to_mut().status),
+            Self::Gossip => say(&mut record.to_mut().status, SECRET),
             _ => {}
         }
         record
@@ -161,11 +185,38 @@ impl Mutant {
         }
     }
 
+    /// Returns what a file is read as.
+    pub(super) fn misreads(self, content: &Content) -> Option<String> {
+        let Content::Bytes(bytes) = content else { return None };
+        let text = String::from_utf8_lossy(bytes);
+        match self {
+            Self::Sleepless => Some(text.replace("/suspend: \"true\"", "/suspend: \"false\"")),
+            Self::Eager => Some(
+                text.replace("drift: report", "drift: revert")
+                    .replace("/snooze-until: \"2", "/snooze-until: \"1"),
+            ),
+            _ => None,
+        }
+    }
+
     /// Tells whether a file is delivered as one that is gone.
     pub(super) fn hides(self, content: &Content) -> bool {
         let Content::Bytes(bytes) = content else { return false };
         let text = String::from_utf8_lossy(bytes);
         self == Self::BrokenIsGone && (text.contains("broken: [") || text.contains("enviroment:"))
+    }
+}
+
+fn say(status: &mut ObjectStatus, what: &str) {
+    if let Some(condition) = status.conditions.first_mut() {
+        condition.message.push_str(what);
+    }
+}
+
+/// Tells that everything is as declared.
+fn pretend(status: &mut ObjectStatus) {
+    for condition in status.conditions.iter_mut().filter(|c| c.kind == Condition::READY) {
+        condition.status = Truth::True;
     }
 }
 

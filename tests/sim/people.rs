@@ -1,15 +1,17 @@
-//! What people do: developers in the repository, operators in the console.
+//! What developers do in the repository.
 
-use futures_util::FutureExt;
-use levelset::model::{Call, Clock, Key, Scope};
-use levelset::status::Store;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use levelset::model::{Clock, Key};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use serde_json::{Map, Value, json};
 
-use super::repository::{File, Tree};
-use super::script::{Event, FOREIGN, SECRET};
-use super::spec::{CLASSES, Doc, OWNER_TAG, Spec, Workspace, pick, tags_of};
+use super::console;
+use super::repository::{File, Repository, Tree};
+use super::script::{Event, FOREIGN};
+use super::spec::{Annotations, CLASSES, Doc, Spec, Workspace, pick};
 use super::world::{World, scope};
 
 /// Makes the first commit, and what was there before it.
@@ -20,30 +22,20 @@ pub(super) fn begin(world: &World, seed: u64) {
         .collect();
     if world.profile.taken {
         let spec = Workspace::random(&mut random);
-        console(world, &scope(spec.production), database(FOREIGN));
+        console::ask(world, &scope(spec.production), console::database(FOREIGN));
         docs.push(Doc::workspace(FOREIGN, spec));
     }
     world.repository().commit(|tree| {
-        tree.insert("README.yaml".to_owned(), File::Note);
+        put(tree, "README.yaml", File::Note);
         if random.random() {
-            tree.insert("core.yaml".to_owned(), File::Good(vec![Doc::network("core")]));
+            put(tree, "core.yaml", File::Good(vec![Doc::network("core")]));
         }
         while !docs.is_empty() {
             let rest = docs.split_off(docs.len().min(random.random_range(1..3)));
             let path = format!("teams/{}.yaml", docs[0].key.name);
-            tree.insert(path, File::Good(std::mem::replace(&mut docs, rest)));
+            put(tree, &path, File::Good(std::mem::replace(&mut docs, rest)));
         }
     });
-}
-
-fn database(name: &str) -> Call {
-    Call::new("rds", "CreateDBInstance")
-        .with("DBInstanceIdentifier", name)
-        .with("Engine", "postgres")
-        .with("DBInstanceClass", "db.t4g.micro")
-        .with("AllocatedStorage", 20)
-        .with("MasterUsername", "app")
-        .with("MasterUserPassword", SECRET)
 }
 
 /// Does what an event asks of a developer; tells whether it was one.
@@ -52,15 +44,8 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
     match event {
         Event::Edit => repository.commit(|tree| edit(tree, random)),
         Event::Resize => repository.commit(|tree| {
-            for doc in tree.values_mut().filter_map(File::docs_mut).flatten() {
-                if let Spec::Workspace(spec) = &mut doc.spec {
-                    spec.class = *pick::<&str>(random, &CLASSES);
-                }
-            }
-        }),
-        Event::Annotate => repository.commit(|tree| {
-            if let Some(doc) = some_doc(tree, random) {
-                doc.note += 1;
+            for (_, spec) in workspaces(tree) {
+                spec.class = *pick::<&str>(random, &CLASSES);
             }
         }),
         Event::Break => repository.commit(|tree| {
@@ -68,14 +53,14 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
                 let docs = tree[&path].docs().to_vec();
                 let broken =
                     if random.random() { File::Unreadable(docs) } else { File::Mistaken(docs) };
-                tree.insert(path, broken);
+                put(tree, &path, broken);
             }
         }),
         Event::Mend => repository.commit(mend),
         Event::Rename => repository.commit(|tree| {
             if let Some(path) = some_path(tree, random) {
                 let file = tree.remove(&path).unwrap();
-                tree.insert(format!("moved/{}", path.replace('/', "-")), file);
+                tree.insert(format!("moved/{}", path.replace('/', "-")).into(), file);
             }
         }),
         Event::Remove => repository.commit(|tree| {
@@ -86,13 +71,43 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
         }),
         Event::Empty => repository.commit(Tree::clear),
         Event::Return => {
-            let past = repository.past.clone();
-            repository.commit(|tree| restore(tree, &past));
+            let ever = repository.ever.clone();
+            repository.commit(|tree| restore(tree, &ever));
         }
         Event::ForcePush => {
             let past = pick(random, &repository.past).clone();
             repository.commit(|tree| *tree = past);
         }
+        _ => return annotate(&mut repository, world.clock.now(), event, random),
+    }
+    true
+}
+
+/// Changes annotations; tells whether an event asks for that.
+fn annotate(
+    repository: &mut Repository,
+    now: Timestamp,
+    event: &Event,
+    random: &mut StdRng,
+) -> bool {
+    let mut on_some = |change: &dyn Fn(&mut Annotations)| {
+        repository.commit(|tree| {
+            if let Some(doc) = some_doc(tree, random) {
+                change(&mut doc.annotations);
+            }
+        });
+    };
+    match event {
+        Event::Annotate => on_some(&|annotations| annotations.note += 1),
+        Event::Suspend => on_some(&|annotations| annotations.suspended ^= true),
+        Event::Snooze(seconds) => {
+            let until = now + SignedDuration::from_secs(*seconds);
+            on_some(&|annotations| annotations.snoozed_until = Some(until));
+        }
+        Event::Adopt => repository.commit(|tree| {
+            let taken = docs(tree).filter(|doc| &*doc.key.name == FOREIGN);
+            taken.for_each(|doc| doc.annotations.adopts = true);
+        }),
         _ => return false,
     }
     true
@@ -109,143 +124,86 @@ fn edit(tree: &mut Tree, random: &mut StdRng) {
 
 fn mend(tree: &mut Tree) {
     for file in tree.values_mut().filter(|file| file.is_broken()) {
-        *file = File::Good(file.docs().to_vec());
+        *file = Arc::new(File::Good(file.docs().to_vec()));
     }
 }
 
-/// Brings back every object that a past commit had, as it was last.
-fn restore(tree: &mut Tree, past: &[Tree]) {
-    let names =
-        |tree: &Tree, key: &Key| tree.values().flat_map(File::docs).any(|doc| doc.key == *key);
-    for before in past.iter().rev() {
-        for (path, file) in before {
-            let lost: Vec<Doc> =
-                file.docs().iter().filter(|doc| !names(tree, &doc.key)).cloned().collect();
-            if lost.is_empty() && file.docs().is_empty() {
-                tree.entry(path.clone()).or_insert(File::Note);
-            }
-            for doc in lost {
-                let path = format!("back/{}.yaml", doc.key.to_string().replace('/', "-"));
-                tree.insert(path, File::Good(vec![doc]));
-            }
-        }
+/// Brings back every object that was ever declared, as it was last.
+fn restore(tree: &mut Tree, ever: &BTreeMap<Key, Doc>) {
+    let docs = tree.values().flat_map(|file| file.docs());
+    let there: BTreeSet<Key> = docs.map(|doc| doc.key.clone()).collect();
+    for (key, doc) in ever.iter().filter(|(key, _)| !there.contains(key)) {
+        let path = format!("back/{}.yaml", key.to_string().replace('/', "-"));
+        put(tree, &path, File::Good(vec![doc.clone()]));
     }
 }
 
-fn some_path(tree: &Tree, random: &mut StdRng) -> Option<String> {
+fn put(tree: &mut Tree, path: &str, file: File) {
+    tree.insert(path.into(), Arc::new(file));
+}
+
+/// Returns every object of a commit that is being made.
+fn docs(tree: &mut Tree) -> impl Iterator<Item = &mut Doc> {
+    tree.values_mut().filter_map(|file| Arc::make_mut(file).docs_mut()).flatten()
+}
+
+fn workspaces(tree: &mut Tree) -> impl Iterator<Item = (&Key, &mut Workspace)> {
+    docs(tree).filter_map(|doc| match &mut doc.spec {
+        Spec::Workspace(spec) => Some((&doc.key, spec)),
+        Spec::Network { .. } => None,
+    })
+}
+
+fn some_path(tree: &Tree, random: &mut StdRng) -> Option<Arc<str>> {
     let files = tree.iter().filter(|(_, file)| !file.docs().is_empty());
-    let paths: Vec<&String> = files.map(|(path, _)| path).collect();
-    (!paths.is_empty()).then(|| (*pick(random, &paths)).clone())
+    let paths: Vec<&Arc<str>> = files.map(|(path, _)| path).collect();
+    (!paths.is_empty()).then(|| Arc::clone(pick::<&Arc<str>>(random, &paths)))
 }
 
 fn some_doc<'a>(tree: &'a mut Tree, random: &mut StdRng) -> Option<&'a mut Doc> {
     let path = some_path(tree, random)?;
-    let docs = tree.get_mut(&path)?.docs_mut()?;
+    let docs = Arc::make_mut(tree.get_mut(&path)?).docs_mut()?;
     let chosen = random.random_range(0..docs.len());
     docs.get_mut(chosen)
 }
 
-/// Makes a call past the agent; AWS may refuse it.
-pub(super) fn console(world: &World, scope: &Scope, call: Call) {
-    let answer = world.sandbox.door("console").ask(scope, &call);
-    world.note(|| {
-        let refused = answer.as_ref().err().map_or("ok", |error| &error.code);
-        format!("console: {} {} -> {refused}", call.operation, Value::Object(call.params.clone()))
-    });
-    world.check(|checker| {
-        checker.meddled(world);
-        Ok(())
-    });
-}
-
-/// Changes something of some database.
-pub(super) fn meddle(world: &World, random: &mut StdRng) {
-    let place = scope(random.random());
-    let instances = world.sandbox.inspect(&place);
-    let ours = |instance: &&Map<String, Value>| instance["DBInstanceIdentifier"] != FOREIGN;
-    let instances: Vec<_> = instances.iter().filter(ours).collect();
-    if instances.is_empty() {
-        return;
-    }
-    let instance = *pick(random, &instances);
-    let text = |member: &str| instance[member].as_str().unwrap().to_owned();
-    let modify = Call::new("rds", "ModifyDBInstance")
-        .with("DBInstanceIdentifier", text("DBInstanceIdentifier"));
-    let now = random.random::<bool>();
-    let tag = |operation| Call::new("rds", operation).with("ResourceName", text("DBInstanceArn"));
-    let call = match random.random_range(0..12) {
-        0 | 1 => modify.with("DBInstanceClass", "db.m5.large").with("ApplyImmediately", now),
-        2 => modify.with("BackupRetentionPeriod", random.random_range(1..30)),
-        3 => modify.with("PubliclyAccessible", true),
-        4 | 5 => modify.with("MultiAZ", true).with("ApplyImmediately", false),
-        6 => modify.with("PreferredBackupWindow", "10:00-10:30"),
-        7 => {
-            let team = json!([{"Key": "team", "Value": "somebody"}]);
-            tag("AddTagsToResource").with("Tags", team)
-        }
-        8 => tag("RemoveTagsFromResource").with("TagKeys", json!([OWNER_TAG])),
-        9 => {
-            let owner = json!([{"Key": OWNER_TAG, "Value": "other/Workspace/theirs"}]);
-            tag("AddTagsToResource").with("Tags", owner)
-        }
-        10 => modify.with("ManageMasterUserPassword", false).with("MasterUserPassword", SECRET),
-        _ => return delete(world, &place, instance),
-    };
-    console(world, &place, call);
-}
-
-/// Asks for a standby of every database, in the next maintenance window.
-pub(super) fn queue_standbys(world: &World) {
-    for place in [scope(true), scope(false)] {
-        for instance in world.sandbox.inspect(&place) {
-            let call = Call::new("rds", "ModifyDBInstance")
-                .with("DBInstanceIdentifier", instance["DBInstanceIdentifier"].clone())
-                .with("MultiAZ", true);
-            console(world, &place, call);
-        }
-    }
-}
-
-fn delete(world: &World, place: &Scope, instance: &Map<String, Value>) {
-    let name = instance["DBInstanceIdentifier"].as_str().unwrap();
-    let about = |operation| Call::new("rds", operation).with("DBInstanceIdentifier", name);
-    console(world, place, about("ModifyDBInstance").with("DeletionProtection", false));
-    console(world, place, about("DeleteDBInstance").with("SkipFinalSnapshot", true));
-}
-
-/// Puts in order what people have broken.
+/// Puts in order what has been broken in the repository, and ends every request for stillness.
 pub(super) fn put_in_order(world: &World) {
     {
         let mut repository = world.repository();
-        let past = repository.past.clone();
+        let ever = repository.ever.clone();
         repository.commit(|tree| {
             mend(tree);
-            restore(tree, &past);
-            mend(tree);
+            restore(tree, &ever);
+            for doc in docs(tree) {
+                (doc.annotations.suspended, doc.annotations.snoozed_until) = (false, None);
+            }
         });
     }
-    for production in [true, false] {
-        give_tags_back(world, &scope(production));
-    }
-    let failed: Vec<Key> = failed(world);
-    let sizes: Vec<(String, i64)> =
-        [true, false].into_iter().flat_map(|production| sizes(world, &scope(production))).collect();
+    // Half of them by hand, half with another number in the manifest.
+    let (asked, failed): (Vec<Key>, Vec<Key>) =
+        failed(world).into_iter().partition(|key| key.name.ends_with(['0', '2', '4', '6', '8']));
+    asked.into_iter().for_each(|key| console::retry(world, key));
+    let sizes: BTreeMap<String, i64> = [true, false]
+        .into_iter()
+        .flat_map(|production| console::sizes(world, &scope(production)))
+        .collect();
     world.repository().commit(|tree| {
-        for doc in tree.values_mut().filter_map(File::docs_mut).flatten() {
-            let Spec::Workspace(spec) = &mut doc.spec else { continue };
-            if failed.contains(&doc.key) {
+        for (key, spec) in workspaces(tree) {
+            spec.reports = false;
+            if failed.contains(key) {
                 spec.retries += 1;
             }
             // A disk never shrinks.
-            let grown = sizes.iter().find(|(name, _)| *name == *doc.key.name);
-            spec.size = spec.size.map(|size| grown.map_or(size, |(_, grown)| size.max(*grown)));
+            let grown = sizes.get(&*key.name);
+            spec.size = spec.size.map(|size| grown.map_or(size, |grown| size.max(*grown)));
         }
     });
 }
 
 fn failed(world: &World) -> Vec<Key> {
-    let records = world.store.all().now_or_never().unwrap().unwrap();
-    records
+    world
+        .records()
         .into_iter()
         .filter(|record| {
             let failed = record.status.condition("Failed");
@@ -253,35 +211,4 @@ fn failed(world: &World) -> Vec<Key> {
         })
         .map(|record| record.key)
         .collect()
-}
-
-fn sizes(world: &World, place: &Scope) -> Vec<(String, i64)> {
-    let size = |instance: &Map<String, Value>| {
-        let pending = instance["PendingModifiedValues"]["AllocatedStorage"].as_i64();
-        let size = pending.max(instance["AllocatedStorage"].as_i64())?;
-        Some((instance["DBInstanceIdentifier"].as_str()?.to_owned(), size))
-    };
-    world.sandbox.inspect(place).iter().filter_map(size).collect()
-}
-
-fn give_tags_back(world: &World, place: &Scope) {
-    for instance in world.sandbox.inspect(place) {
-        let name = instance["DBInstanceIdentifier"].as_str().unwrap();
-        let owner = format!("levelset/Workspace/{name}");
-        if name == FOREIGN || tags_of(&instance["TagList"]).get(OWNER_TAG) == Some(&owner) {
-            continue;
-        }
-        let call = Call::new("rds", "AddTagsToResource")
-            .with("ResourceName", instance["DBInstanceArn"].clone())
-            .with("Tags", json!([{"Key": OWNER_TAG, "Value": owner}]));
-        console(world, place, call);
-    }
-}
-
-/// Puts the clock forward into the maintenance window that manifests declare.
-pub(super) fn jump_to_window(world: &World) {
-    let window = levelset::model::window::Window::weekly(super::spec::WINDOW).unwrap();
-    let now = world.clock.now();
-    let opens = window.next_start(now) + jiff::SignedDuration::from_mins(1);
-    world.jump(opens.duration_since(now));
 }

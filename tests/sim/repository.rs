@@ -10,12 +10,13 @@ use std::time::Duration;
 use levelset::model::tree::Content;
 use levelset::model::{ChangeSet, Entry, Key, Revision};
 
-use super::spec::{Doc, Spec};
+use super::spec::{Annotations, Doc, Spec};
 
-pub(super) type Tree = BTreeMap<String, File>;
+/// Holds the files of one commit; commits share what they have in common.
+pub(super) type Tree = BTreeMap<Arc<str>, Arc<File>>;
 
 /// Holds one file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum File {
     Good(Vec<Doc>),
     /// Cannot be read as YAML; holds what it was made of.
@@ -68,23 +69,30 @@ pub(super) struct Repository {
     pub(super) past: Vec<Tree>,
     commits: u64,
     pub(super) deliveries: Vec<Delivery>,
+    /// Every object that was ever declared, as it was last.
+    pub(super) ever: BTreeMap<Key, Doc>,
     /// The last good version of each file, as the present life of the agent may know it.
-    good: BTreeMap<String, Vec<Doc>>,
+    good: BTreeMap<Arc<str>, Arc<File>>,
     pub(super) declared: BTreeMap<Key, Doc>,
     /// Every version of each object, and since when it is known.
     pub(super) versions: BTreeMap<Key, Vec<(Duration, Doc)>>,
+    /// The annotations of each object, and since when they are known.
+    annotations: BTreeMap<Key, Vec<(Duration, Annotations)>>,
 }
 
 impl Repository {
     /// Makes a commit of a change to the newest one.
     pub(super) fn commit(&mut self, change: impl FnOnce(&mut Tree)) {
         self.past.push(self.head.clone());
+        let docs = self.head.values().flat_map(|file| file.docs());
+        self.ever.extend(docs.map(|doc| (doc.key.clone(), doc.clone())));
         change(&mut self.head);
         self.commits += 1;
     }
 
-    /// Returns what a watcher tells: the whole folder, or what differs from the last delivery.
-    pub(super) fn deliver(&mut self, whole: bool, at: Duration) -> ChangeSet {
+    /// Returns what a watcher tells, the whole folder or what differs from the last delivery, and
+    /// the objects of which that brings another version.
+    pub(super) fn deliver(&mut self, whole: bool, at: Duration) -> (ChangeSet, Vec<Key>) {
         let none = Tree::new();
         let before = match self.deliveries.last() {
             Some(last) if !whole => &last.tree,
@@ -94,42 +102,56 @@ impl Repository {
         let gone = before.keys().filter(|path| !self.head.contains_key(*path));
         let change_set = ChangeSet {
             revision: Revision::new(format!("{:040}", self.commits)),
-            changed: changed.map(|(path, file)| (path.as_str().into(), entry(file))).collect(),
-            removed: gone.map(|path| Arc::from(path.as_str())).collect(),
+            changed: changed.map(|(path, file)| (Arc::clone(path), entry(file))).collect(),
+            removed: gone.cloned().collect(),
             full: whole,
         };
         self.deliveries.push(Delivery { at, tree: self.head.clone() });
-        self.believe(whole, at);
-        change_set
+        (change_set, self.believe(whole, at))
     }
 
-    fn believe(&mut self, whole: bool, at: Duration) {
+    fn believe(&mut self, whole: bool, at: Duration) -> Vec<Key> {
         if whole {
             self.good.clear();
         }
         self.good.retain(|path, _| self.head.contains_key(path));
         for (path, file) in &self.head {
             if !file.is_broken() {
-                self.good.insert(path.clone(), file.docs().to_vec());
+                self.good.insert(Arc::clone(path), Arc::clone(file));
             }
         }
-        let is_broken = |path: &&String| self.head.get(*path).is_some_and(File::is_broken);
-        let (kept, sure): (Vec<&String>, Vec<&String>) = self.good.keys().partition(is_broken);
-        let docs = kept.into_iter().chain(sure).flat_map(|path| &self.good[path]);
+        let is_broken = |path: &&Arc<str>| self.head.get(*path).is_some_and(|f| f.is_broken());
+        let (kept, sure): (Vec<_>, Vec<_>) = self.good.keys().partition(is_broken);
+        let docs = kept.into_iter().chain(sure).flat_map(|path| self.good[path].docs());
         self.declared = docs.map(|doc| (doc.key.clone(), doc.clone())).collect();
+        let mut changed = Vec::new();
         for (key, doc) in &self.declared {
+            let annotations = self.annotations.entry(key.clone()).or_default();
+            if annotations.last().is_none_or(|(_, last)| *last != doc.annotations) {
+                annotations.push((at, doc.annotations.clone()));
+            }
             let versions = self.versions.entry(key.clone()).or_default();
             if versions.last().is_none_or(|(_, last)| last.spec != doc.spec) {
                 versions.push((at, doc.clone()));
+                changed.push(key.clone());
             }
         }
+        changed
     }
 
     /// Returns the versions of an object that a pass may work on which began at `since`.
     pub(super) fn in_force_since(&self, key: &Key, since: Duration) -> Vec<&Doc> {
-        let Some(versions) = self.versions.get(key) else { return Vec::new() };
-        let first = versions.partition_point(|(at, _)| *at <= since).saturating_sub(1);
-        versions[first..].iter().map(|(_, doc)| doc).collect()
+        known_since(&self.versions, key, since)
+    }
+
+    /// Returns the annotations of an object that a pass may know which began at `since`.
+    pub(super) fn annotated_since(&self, key: &Key, since: Duration) -> Vec<&Annotations> {
+        known_since(&self.annotations, key, since)
+    }
+
+    /// Tells whether an object is declared now to take over what exists under its name.
+    pub(super) fn is_adopted(&self, key: &Key) -> bool {
+        self.declared.get(key).is_some_and(|doc| doc.annotations.adopts)
     }
 
     /// Tells whether every commit that a pass may know which began at `since` has a file that names
@@ -138,7 +160,8 @@ impl Repository {
         let first = self.deliveries.partition_point(|delivery| delivery.at <= since);
         self.deliveries[first.saturating_sub(1)..].iter().all(|delivery| {
             delivery.tree.values().any(|file| {
-                matches!(file, File::Unreadable(_)) || file.docs().iter().any(|doc| doc.key == *key)
+                matches!(**file, File::Unreadable(_))
+                    || file.docs().iter().any(|doc| doc.key == *key)
             })
         })
     }
@@ -146,7 +169,7 @@ impl Repository {
     /// Returns every object that a file of the last delivery names.
     pub(super) fn named(&self) -> BTreeSet<Key> {
         let last = self.deliveries.last().into_iter();
-        let docs = last.flat_map(|last| last.tree.values()).flat_map(File::docs);
+        let docs = last.flat_map(|last| last.tree.values()).flat_map(|file| file.docs());
         docs.map(|doc| doc.key.clone()).collect()
     }
 
@@ -158,6 +181,16 @@ impl Repository {
         };
         self.declared.iter().filter_map(workspace).collect()
     }
+}
+
+fn known_since<'a, T>(
+    histories: &'a BTreeMap<Key, Vec<(Duration, T)>>,
+    key: &Key,
+    since: Duration,
+) -> Vec<&'a T> {
+    let Some(history) = histories.get(key) else { return Vec::new() };
+    let first = history.partition_point(|(at, _)| *at <= since).saturating_sub(1);
+    history[first..].iter().map(|(_, known)| known).collect()
 }
 
 fn entry(file: &File) -> Entry {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use std::vec::IntoIter;
 
 use jiff::SignedDuration;
-use levelset::model::Key;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::checker::{Violation, is_quiet, verify};
+use super::console;
 use super::life::{Feed, start};
 use super::mutant::Mutant;
 use super::people;
@@ -32,16 +32,30 @@ struct Run {
     events: Events,
     /// How many writes had been made when everything had converged.
     writes: u64,
+    /// True while the repository cannot be reached.
+    is_cut: bool,
+    /// True when a life began that has not been told the whole folder yet.
+    is_due: bool,
 }
 
 /// Plays a seed to its end, or to the first violation.
 pub(super) fn run(seed: u64, mutant: Mutant, keeps_trace: bool) -> Outcome {
-    let Script { profile, events } = Script::of(seed);
+    play(Script::of(seed), seed, mutant, keeps_trace)
+}
+
+/// Plays a script; what it leaves open follows from the seed.
+pub(super) fn play(script: Script, seed: u64, mutant: Mutant, keeps_trace: bool) -> Outcome {
+    let Script { profile, events } = script;
     let world = Arc::new(World::new(seed, profile, mutant, keeps_trace));
     world.note(|| format!("{:?}", world.profile));
     people::begin(&world, seed);
-    let mut run =
-        Run { world: Arc::clone(&world), events: events.into_iter().peekable(), writes: 0 };
+    let mut run = Run {
+        world: Arc::clone(&world),
+        events: events.into_iter().peekable(),
+        writes: 0,
+        is_cut: false,
+        is_due: false,
+    };
     let violation = run.live_on(seed);
     let tally = std::mem::take(&mut world.checker.lock().unwrap().tally);
     Outcome { violation, trace: world.take_trace(), tally }
@@ -78,7 +92,8 @@ impl Run {
             world.lease.hold(world.grant());
         }
         let feed = start(&world, seed);
-        self.deliver(Some(&feed), true);
+        self.is_due = true;
+        self.deliver(Some(&feed));
         while !world.is_over() && feed.is_held() {
             let Some((at, ..)) = self.events.peek() else {
                 world.end(Over::Finished);
@@ -108,22 +123,16 @@ impl Run {
         // What ended the run while the agent was dead is looked at in the next life.
     }
 
-    fn deliver(&self, feed: Option<&Feed>, whole: bool) {
+    fn deliver(&mut self, feed: Option<&Feed>) {
         let world = &self.world;
-        let Some(feed) = feed else { return };
-        let versions = |world: &World| -> BTreeMap<Key, usize> {
-            let repository = world.repository();
-            let count = repository.versions.iter();
-            count.map(|(key, versions)| (key.clone(), versions.len())).collect()
-        };
-        let before = versions(world);
-        let change_set = world.repository().deliver(whole, world.clock.passed());
+        let Some(feed) = feed.filter(|_| !self.is_cut) else { return };
+        let whole = std::mem::take(&mut self.is_due);
+        let (change_set, changed) = world.repository().deliver(whole, world.clock.passed());
         feed.deliver(world, change_set);
         world.check(|checker| {
-            for (key, count) in versions(world) {
-                if before.get(&key) != Some(&count) && !whole {
-                    checker.delivered(world, &key);
-                }
+            checker.woken();
+            if !whole {
+                changed.iter().for_each(|key| checker.delivered(world, key));
             }
             Ok(())
         });
@@ -138,11 +147,17 @@ impl Run {
             checker.look_at_time(&world)
         });
         if people::develop(&world, event, &mut random) {
-            return self.deliver(feed, false);
+            return self.deliver(feed);
         }
         match event {
-            Event::Console => people::meddle(&world, &mut random),
-            Event::Queue => people::queue_standbys(&world),
+            Event::Console => console::meddle(&world, &mut random),
+            Event::Queue => console::queue_standbys(&world),
+            Event::Ask(wish) => console::wish(&world, *wish, &mut random),
+            Event::Stick => console::stick(&world, &mut random),
+            Event::Unconfigure => world.configure(false),
+            Event::Configure => world.configure(true),
+            Event::Cut => self.is_cut = true,
+            Event::Join => self.join(feed),
             Event::Publish => drop(world.sandbox.publish_version("postgres", "15.99")),
             Event::Fault(number, rule) => world.set_faults(|all| all.push((*number, rule.clone()))),
             Event::EndOfFault(number) => world.set_faults(|all| all.retain(|(n, _)| n != number)),
@@ -151,7 +166,7 @@ impl Run {
             Event::Expire(grace) => world.lease.expire(world.clock.passed() + *grace),
             Event::Regain => self.regain(),
             Event::Calm => self.calm(feed),
-            Event::JumpToWindow => people::jump_to_window(&world),
+            Event::JumpToWindow => console::jump_to_window(&world),
             Event::JumpAWeek => world.jump(SignedDuration::from_hours(7 * 24)),
             Event::Verify => {
                 verify(&world);
@@ -167,16 +182,27 @@ impl Run {
         if !self.world.lease.is_safe() {
             self.world.grant();
             self.world.lease.hold(self.world.grant());
+            self.world.check(|checker| {
+                checker.regained(&self.world);
+                Ok(())
+            });
         }
     }
 
-    fn calm(&self, feed: Option<&Feed>) {
-        let world = &self.world;
+    fn calm(&mut self, feed: Option<&Feed>) {
+        let world = Arc::clone(&self.world);
         world.light_fuse(None);
         world.set_faults(Vec::clear);
         self.regain();
-        people::put_in_order(world);
-        self.deliver(feed, false);
+        people::put_in_order(&world);
+        console::put_in_order(&world);
+        world.configure(true);
+        self.join(feed);
+    }
+
+    fn join(&mut self, feed: Option<&Feed>) {
+        self.is_cut = false;
+        self.deliver(feed);
     }
 }
 

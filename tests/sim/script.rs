@@ -16,7 +16,7 @@ pub(super) const FOREIGN: &str = "team-taken";
 /// A password that a person sets; it must never be seen again.
 pub(super) const SECRET: &str = "correct-horse-battery";
 
-/// For how long things go wrong.
+/// For how long things go wrong in a run of a few objects.
 const TROUBLE: Duration = Duration::from_secs(60 * 60);
 
 /// How long everything may take to converge: before and after each of two jumps over a maintenance
@@ -48,6 +48,22 @@ pub(super) enum Event {
     /// Every database gets another class.
     Resize,
     Annotate,
+    /// Somebody stops all work on an object, or lets it go on.
+    Suspend,
+    /// Somebody asks that the drift of an object is left for so many seconds.
+    Snooze(i64),
+    /// Somebody asks something of the running agent.
+    Ask(Wish),
+    /// The database of somebody else is to be taken over.
+    Adopt,
+    /// The agent is started anew without the environment `staging`, and with it.
+    Unconfigure,
+    Configure,
+    /// The repository cannot be reached, and can be reached again.
+    Cut,
+    Join,
+    /// A database stays `modifying` for good.
+    Stick,
     Break,
     Mend,
     Rename,
@@ -76,6 +92,17 @@ pub(super) enum Event {
     End,
 }
 
+/// What somebody asks of the running agent, about some object.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wish {
+    Suspend,
+    Resume,
+    Snooze(i64),
+    Retry,
+    /// What vanished together is meant to be gone.
+    Confirm,
+}
+
 pub(super) struct Script {
     pub(super) profile: Profile,
     /// In the order of time; each with a number from which its choices follow.
@@ -86,19 +113,35 @@ impl Script {
     pub(super) fn of(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let profile = Profile::random(&mut random);
+        let troubles = random.random_range(12..36);
+        Self::new(profile, TROUBLE, troubles, random)
+    }
+
+    /// A day of a fleet, with as many troubles as a fleet of that size has.
+    pub(super) fn of_fleet(seed: u64, workspaces: usize) -> Self {
+        let troubles = 24 + workspaces / 2;
+        Self::new(Profile::fleet(workspaces), 24 * TROUBLE, troubles, StdRng::seed_from_u64(seed))
+    }
+
+    fn new(profile: Profile, lasts: Duration, troubles: usize, mut random: StdRng) -> Self {
         let mut events = Vec::new();
-        for number in 0..random.random_range(12..36) {
-            let at = TROUBLE.mul_f64(random.random());
+        for number in 0..troubles {
+            let at = lasts.mul_f64(random.random());
             trouble(&mut random, &profile, number, at, &mut events);
         }
+        events.iter_mut().for_each(|(at, _)| *at = lasts.min(*at));
         // The agent makes most of what it ever makes at the start.
         if random.random_bool(0.6) {
-            events.push((Duration::ZERO, Event::Fault(1000, fault(&mut random, &profile))));
+            let rule = match random.random() {
+                true => fault(&mut random, &profile),
+                false => write_fault(&mut random, &profile),
+            };
+            events.push((Duration::ZERO, Event::Fault(troubles, rule)));
             let end = Duration::from_secs(random.random_range(5..600));
-            events.push((end, Event::EndOfFault(1000)));
+            events.push((end, Event::EndOfFault(troubles)));
         }
-        events.extend([(TROUBLE, Event::Calm), (TROUBLE + CALM / 3, Event::Calm)]);
-        let mut at = TROUBLE + CALM / 3;
+        events.extend([(lasts, Event::Calm), (lasts + CALM / 3, Event::Calm)]);
+        let mut at = lasts + CALM / 3;
         for event in [Event::JumpToWindow, Event::JumpAWeek, Event::Verify] {
             at += CALM;
             events.push((at, event));
@@ -111,6 +154,20 @@ impl Script {
 }
 
 impl Profile {
+    /// As an agent is set that looks after many objects: the defaults.
+    fn fleet(workspaces: usize) -> Self {
+        Self {
+            workspaces,
+            workers: 8,
+            latency: Duration::from_secs(1),
+            modifying: Duration::from_secs(360),
+            budgets: Budgets::default(),
+            guard: Guard::default(),
+            swift: false,
+            taken: true,
+        }
+    }
+
     fn random(random: &mut StdRng) -> Self {
         let swift = random.random_bool(0.25);
         let latency = match random.random_range(0..3) {
@@ -146,8 +203,6 @@ fn trouble(
     at: Duration,
     events: &mut Vec<(Duration, Event)>,
 ) {
-    let seconds =
-        |random: &mut StdRng, most: u64| Duration::from_secs(random.random_range(1..most));
     match random.random_range(0..100) {
         0..12 => events.push((at, Event::Edit)),
         12..16 => {
@@ -155,8 +210,10 @@ fn trouble(
                 events.push((at + seconds(random, 20), Event::Edit));
             }
         }
-        16..19 => events.push((at, Event::Annotate)),
-        19..24 => {
+        16..17 => events.push((at, Event::Annotate)),
+        17..20 => request(random, at, events),
+        20..22 => wish(random, at, events),
+        22..24 => {
             events.push((at, Event::Break));
             events.push((at + seconds(random, 1200), Event::Mend));
         }
@@ -167,6 +224,9 @@ fn trouble(
         }
         31..33 => {
             events.push((at, Event::Empty));
+            if random.random_bool(0.3) {
+                events.push((at + seconds(random, 600), Event::Ask(Wish::Confirm)));
+            }
             events.push((at + seconds(random, 900), Event::Return));
         }
         33..36 => events.push((at, Event::ForcePush)),
@@ -174,7 +234,8 @@ fn trouble(
             events.push((at, Event::Queue));
             events.push((at + Duration::from_secs(90), Event::Resize));
         }
-        39..55 => events.push((at, Event::Console)),
+        39..51 => events.push((at, Event::Console)),
+        51..55 => hinder(random, at, events),
         55..56 => events.push((at, Event::Publish)),
         56..80 => {
             events.push((at, Event::Fault(number, fault(random, profile))));
@@ -192,12 +253,74 @@ fn trouble(
     }
 }
 
+fn seconds(random: &mut StdRng, most: u64) -> Duration {
+    Duration::from_secs(random.random_range(1..most))
+}
+
+/// Asks for stillness, and gives reasons to break it.
+fn request(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    match random.random_range(0..5) {
+        0 | 1 => {
+            events.push((at, Event::Suspend));
+            events.push((at + seconds(random, 120), Event::Resize));
+            events.push((at + seconds(random, 2400), Event::Suspend));
+        }
+        2 | 3 => {
+            events.push((at, Event::Snooze(random.random_range(60..7200))));
+            for _ in 0..5 {
+                events.push((at + seconds(random, 1200), Event::Console));
+            }
+        }
+        _ => events.push((at, Event::Adopt)),
+    }
+}
+
+/// Asks something of the running agent, and gives reasons to break it.
+fn wish(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    match random.random_range(0..5) {
+        0 | 1 => {
+            events.push((at, Event::Ask(Wish::Suspend)));
+            events.push((at + seconds(random, 60), Event::Resize));
+            events.push((at + seconds(random, 60), Event::Crash(random.random_range(0..40))));
+            events.push((at + seconds(random, 2400), Event::Ask(Wish::Resume)));
+        }
+        2 | 3 => {
+            events.push((at, Event::Ask(Wish::Snooze(random.random_range(60..7200)))));
+            for _ in 0..3 {
+                events.push((at + seconds(random, 1200), Event::Console));
+            }
+        }
+        _ => events.push((at, Event::Ask(Wish::Retry))),
+    }
+}
+
+/// Takes something away from the agent, or gets a database stuck.
+fn hinder(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    let later = at + seconds(random, 1800);
+    match random.random_range(0..5) {
+        0 | 1 => events.extend([(at, Event::Unconfigure), (later, Event::Configure)]),
+        2 => events.extend([(at, Event::Cut), (later, Event::Join)]),
+        _ => events.push((at, Event::Stick)),
+    }
+}
+
+const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];
+
+fn write_fault(random: &mut StdRng, profile: &Profile) -> Rule {
+    let effect = match random.random_range(0..4) {
+        0 if !profile.swift => Effect::Throttle,
+        0 | 1 => Effect::LoseAnswer,
+        2 => Effect::ServerErrorAfter,
+        _ => Effect::Deny,
+    };
+    rule(random, effect, &WRITES)
+}
+
 fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
     const RESOURCES: [&str; 3] =
         ["DescribeDBInstances", "DescribeDBSubnetGroups", "DescribeDBParameterGroups"];
     const ANY: [&str; 6] =
         ["*", "Describe*", "Create*", "Modify*", "AddTags*", "DescribeDBInstances"];
-    const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];
     let (effect, operations): (Effect, &[&str]) = match random.random_range(0..9) {
         0 if profile.swift => (Effect::ServerError, &ANY),
         0 if random.random() => (Effect::Throttle, &ANY),
@@ -214,6 +337,10 @@ fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
             (Effect::Stale(lag), &RESOURCES[..1])
         }
     };
+    rule(random, effect, operations)
+}
+
+fn rule(random: &mut StdRng, effect: Effect, operations: &[&str]) -> Rule {
     let chance = *pick(random, &[0.1, 0.3, 0.6, 1.0]);
     Rule::new(effect).by("agent").operation(pick::<&str>(random, operations)).chance(chance)
 }

@@ -1,15 +1,13 @@
-//! What a manifest of the simulation declares, its text, and what AWS may be told because of it.
-//!
-//! The second half is the checker's own reading of the manifest: it knows nothing of the code that
-//! it checks.
+//! What a manifest of the simulation declares, and its text.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+use jiff::Timestamp;
 use levelset::model::{Key, ObjectKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 pub(super) const OWNER_TAG: &str = "levelset:owner";
 
@@ -21,22 +19,30 @@ const BACKUP_WINDOWS: [&str; 3] = ["21:00-21:45", "22:00-23:00", "20:10-20:50"];
 pub(super) const WINDOW: &str = "sun:03:00-sun:05:00";
 
 /// Declares one object.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Doc {
     pub(super) key: Key,
-    /// An annotation: changing it changes no generation.
-    pub(super) note: u32,
+    pub(super) annotations: Annotations,
     pub(super) spec: Spec,
 }
 
+/// The part of a manifest whose change changes no generation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Annotations {
+    pub(super) note: u32,
+    pub(super) suspended: bool,
+    pub(super) snoozed_until: Option<Timestamp>,
+    pub(super) adopts: bool,
+}
+
 /// The part of a manifest whose change is a new generation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spec {
     Network { resync: u32 },
     Workspace(Workspace),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Workspace {
     pub(super) network: &'static str,
     pub(super) production: bool,
@@ -50,6 +56,8 @@ pub(super) struct Workspace {
     pub(super) tags: Option<BTreeMap<String, String>>,
     pub(super) parameters: BTreeMap<String, String>,
     pub(super) immediate: bool,
+    /// Drift is reported and left.
+    pub(super) reports: bool,
     pub(super) retries: u32,
     pub(super) resync: u32,
 }
@@ -69,7 +77,8 @@ impl Workspace {
             tags: None,
             parameters: BTreeMap::new(),
             immediate: random.random(),
-            retries: random.random_range(2..6),
+            reports: random.random_bool(0.25),
+            retries: random.random_range(1..6),
             resync: *pick(random, &[400, 600, 900]),
         };
         if spec.immediate {
@@ -100,6 +109,7 @@ impl Workspace {
                 let value = random.random_range(100..1000).to_string();
                 self.parameters.insert("log_min_duration_statement".to_owned(), value);
             }
+            6 if random.random() => self.reports ^= true,
             6 => self.public = Some(false),
             _ => self.retention = None,
         }
@@ -112,12 +122,14 @@ pub(super) fn pick<'a, T>(random: &mut StdRng, from: &'a [T]) -> &'a T {
 
 impl Doc {
     pub(super) fn workspace(name: &str, spec: Workspace) -> Self {
-        Self { key: Key::workspace(name), note: 0, spec: Spec::Workspace(spec) }
+        let annotations = Annotations::default();
+        Self { key: Key::workspace(name), annotations, spec: Spec::Workspace(spec) }
     }
 
     pub(super) fn network(name: &str) -> Self {
         let key = Key::new(ObjectKind::Network, name);
-        Self { key, note: 0, spec: Spec::Network { resync: 900 } }
+        let annotations = Annotations::default();
+        Self { key, annotations, spec: Spec::Network { resync: 900 } }
     }
 
     pub(super) fn as_workspace(&self) -> Option<&Workspace> {
@@ -133,10 +145,10 @@ impl Doc {
 
     /// Writes the manifest.
     pub(super) fn text(&self) -> String {
-        let Self { key, note, spec } = self;
+        let Self { key, annotations, spec } = self;
         let mut text = format!(
             "---\napiVersion: platform.kby.io/v1alpha1\nkind: {}\nmetadata:\n  name: {}\n  \
-             annotations:\n    platform.kby.io/owner: \"team {note}\"\nspec:\n",
+             annotations:\n{annotations}spec:\n",
             key.kind, key.name,
         );
         match spec {
@@ -147,6 +159,24 @@ impl Doc {
             Spec::Workspace(spec) => text.push_str(&spec.text()),
         }
         text
+    }
+}
+
+impl fmt::Display for Annotations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line =
+            |name: &str, value: &str| writeln!(f, "    platform.kby.io/{name}: \"{value}\"");
+        line("owner", &format!("team {}", self.note))?;
+        if self.suspended {
+            line("suspend", "true")?;
+        }
+        if let Some(until) = self.snoozed_until {
+            line("snooze-until", &until.to_string())?;
+        }
+        if self.adopts {
+            line("adopt", "true")?;
+        }
+        Ok(())
     }
 }
 
@@ -189,98 +219,14 @@ impl Workspace {
             line("parameters", json!(self.parameters).to_string());
         }
         let disruption = if self.immediate { "immediate" } else { "window" };
+        let drift = if self.reports { "report" } else { "revert" };
         writeln!(
             text,
             "  reconcilePolicy: {{resyncIntervalSeconds: {}, maxBackoffSeconds: 120, maxRetries: {}, \
-             disruption: {disruption}}}",
+             disruption: {disruption}, drift: {drift}}}",
             self.resync, self.retries,
         )
         .unwrap();
         text
-    }
-
-    /// Returns what the declared values are in the words of `ModifyDBInstance`.
-    pub(super) fn declared(&self, name: &str) -> BTreeMap<&'static str, Value> {
-        let mut all = BTreeMap::from([
-            ("EngineVersion", json!("15")),
-            ("DBInstanceClass", json!(self.class)),
-            ("DBSubnetGroupName", json!(format!("levelset-{}", self.network))),
-        ]);
-        let mut put = |parameter, value: Option<Value>| {
-            if let Some(value) = value {
-                all.insert(parameter, value);
-            }
-        };
-        put("AllocatedStorage", self.size.map(Value::from));
-        put("StorageType", self.size.map(|_| json!("gp3")));
-        put("BackupRetentionPeriod", self.retention.map(Value::from));
-        put("PreferredBackupWindow", self.backup_window.map(Value::from));
-        put("PreferredMaintenanceWindow", self.window.then(|| json!(WINDOW)));
-        put("PubliclyAccessible", self.public.map(Value::from));
-        put("DeletionProtection", self.protection.map(Value::from));
-        let group = (!self.parameters.is_empty()).then(|| json!(parameter_group(name)));
-        put("DBParameterGroupName", group);
-        all
-    }
-
-    /// Tells whether a creation may carry this: declared, or a documented default of a creation.
-    pub(super) fn creates_with(&self, name: &str, parameter: &str, value: &Value) -> bool {
-        if let Some(declared) = self.declared(name).get(parameter) {
-            return declared == value;
-        }
-        match parameter {
-            "Engine" => value == "postgres",
-            "StorageType" => value == "gp3",
-            "AllocatedStorage" => value == 20,
-            "StorageEncrypted" | "CopyTagsToSnapshot" | "ManageMasterUserPassword" => value == true,
-            "BackupRetentionPeriod" => value == 7,
-            "DeletionProtection" => *value == self.production,
-            "PubliclyAccessible" => value == false,
-            "MasterUsername" => value.is_string(),
-            "Tags" => self.tags_at_creation(name) == tags_of(value),
-            _ => false,
-        }
-    }
-
-    /// Returns the tags of everything that is made for this workspace alone.
-    pub(super) fn tags_at_creation(&self, name: &str) -> BTreeMap<String, String> {
-        let mut tags = self.tags.clone().unwrap_or_default();
-        tags.insert(OWNER_TAG.to_owned(), format!("levelset/Workspace/{name}"));
-        tags
-    }
-}
-
-/// Returns the name of the parameter group of a workspace's own.
-pub(super) fn parameter_group(name: &str) -> String {
-    format!("levelset-{name}-postgres15")
-}
-
-/// Reads a list of tags.
-pub(super) fn tags_of(list: &Value) -> BTreeMap<String, String> {
-    let text = |tag: &Value, member: &str| tag[member].as_str().unwrap_or_default().to_owned();
-    let tags = list.as_array().into_iter().flatten();
-    tags.map(|tag| (text(tag, "Key"), text(tag, "Value"))).collect()
-}
-
-/// Returns the value in force of a parameter, from a description of an instance.
-pub(super) fn in_force<'a>(instance: &'a Map<String, Value>, parameter: &str) -> &'a Value {
-    let found = match parameter {
-        "DBParameterGroupName" => {
-            return &instance["DBParameterGroups"][0]["DBParameterGroupName"];
-        }
-        "DBSubnetGroupName" => return &instance["DBSubnetGroup"]["DBSubnetGroupName"],
-        _ => instance.get(parameter),
-    };
-    found.unwrap_or(&Value::Null)
-}
-
-/// Tells whether a value is what was declared.
-pub(super) fn is_as(parameter: &str, declared: &Value, actual: &Value) -> bool {
-    match (parameter, declared.as_str(), actual.as_str()) {
-        ("EngineVersion", Some(declared), Some(actual)) => {
-            actual.split('.').next() == Some(declared)
-        }
-        (_, Some(declared), Some(actual)) => declared.eq_ignore_ascii_case(actual),
-        _ => declared == actual,
     }
 }

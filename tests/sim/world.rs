@@ -1,6 +1,7 @@
 //! Everything that outlives the agent: the cloud, the store, the repository, the right to write, and
 //! the checker that watches them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use levelset::model::fence::Lost;
 use levelset::model::{AccountId, Clock, Fence, Region, Scope, Shard, Token};
 use levelset::sandbox::faults::Rule;
 use levelset::sandbox::{Sandbox, Settings};
-use levelset::status::Store;
 use levelset::status::memory::InMemory;
+use levelset::status::{Record, Store};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::Notify;
@@ -51,6 +52,8 @@ pub(super) struct World {
     /// The faults that are in force, by number.
     pub(super) faults: Mutex<Vec<(usize, Rule)>>,
     pub(super) ended: Notify,
+    /// False while the agent's configuration lacks the environment `staging`.
+    is_whole: AtomicBool,
     over: Mutex<Option<Over>>,
     chance: Mutex<StdRng>,
     /// How many points the agent still passes before it dies.
@@ -63,6 +66,8 @@ impl World {
         let clock = Arc::new(SimClock::new("2026-11-25T12:00:00Z".parse().unwrap()));
         let mut settings = Settings::real(seed);
         settings.durations.modifying = profile.modifying;
+        // The checker reads the log after every call.
+        settings.log_limit = 1000;
         let sandbox = Sandbox::new(clock.clone(), settings);
         for production in [true, false] {
             for (name, block) in [("core", "10.0.0.0/16"), ("shared", "10.1.0.0/16")] {
@@ -80,11 +85,26 @@ impl World {
             repository: Mutex::default(),
             faults: Mutex::default(),
             ended: Notify::new(),
+            is_whole: AtomicBool::new(true),
             over: Mutex::default(),
             chance: Mutex::new(StdRng::seed_from_u64(seed ^ 0x1a7e)),
             fuse: Mutex::default(),
             trace: Mutex::new(keeps_trace.then(Vec::new)),
         }
+    }
+
+    /// Gives the agent a configuration with or without the environment `staging`, which it reads
+    /// when it starts.
+    pub(super) fn configure(&self, is_whole: bool) {
+        if self.is_whole.swap(is_whole, Ordering::Relaxed) != is_whole {
+            self.note(|| "the agent is started anew".to_owned());
+            self.end(Over::Crashed);
+        }
+    }
+
+    /// Tells whether the agent's configuration holds an environment.
+    pub(super) fn is_configured(&self, environment: &str) -> bool {
+        environment == "production" || self.is_whole.load(Ordering::Relaxed)
     }
 
     /// Is where time passes inside the agent, and where it may die.
@@ -191,6 +211,11 @@ impl World {
         self.trace.lock().unwrap().take().unwrap_or_default()
     }
 
+    /// Returns every record of the store.
+    pub(super) fn records(&self) -> Vec<Record> {
+        self.store.all().now_or_never().unwrap().unwrap()
+    }
+
     /// Grants the right to write, to this agent or to another.
     pub(super) fn grant(&self) -> Token {
         self.store.grant(Shard::default()).now_or_never().unwrap().unwrap()
@@ -198,6 +223,10 @@ impl World {
 
     pub(super) fn jump(&self, by: SignedDuration) {
         self.clock.jump(by);
+        self.check(|checker| {
+            checker.woken();
+            Ok(())
+        });
         self.note(|| format!("the clock jumps by {by:#}"));
     }
 }

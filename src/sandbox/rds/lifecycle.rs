@@ -34,7 +34,12 @@ pub(in crate::sandbox) enum End {
     Stopped,
     Started,
     Gone,
+    /// It has none.
+    Stuck,
 }
+
+/// How long a job takes that hangs.
+const FOR_GOOD: SignedDuration = SignedDuration::from_hours(10 * 365 * 24);
 
 impl Instance {
     /// Returns when something happens next, at the earliest.
@@ -127,7 +132,7 @@ impl Instance {
             self.land(key, value, at, laws);
         }
         match job.end {
-            End::Nothing => {}
+            End::Nothing | End::Stuck => {}
             End::Born => {
                 self.born = true;
                 self.members.insert("InstanceCreateTime".to_owned(), time(at));
@@ -330,6 +335,26 @@ impl Instance {
         self.restart_at = None;
         let start = ("starting", laws.settings.durations.stopping);
         self.push(at, start, BTreeMap::new(), End::Started, laws);
+    }
+
+    /// Adds a job that does nothing and, as far as anybody will see, never ends.
+    pub(in crate::sandbox) fn stick(&mut self, at: Timestamp) {
+        let starts = self.jobs.back().map_or(at, |job| job.ends.max(at));
+        let ends = starts + FOR_GOOD;
+        let job =
+            Job { status: "modifying", starts, ends, lands: BTreeMap::new(), end: End::Stuck };
+        self.jobs.push_back(job);
+    }
+
+    /// Takes such jobs out; what was to follow them follows now.
+    pub(in crate::sandbox) fn unstick(&mut self, at: Timestamp) {
+        while let Some(place) = self.jobs.iter().position(|job| job.end == End::Stuck) {
+            let Some(stuck) = self.jobs.remove(place) else { return };
+            let saved = stuck.ends.duration_since(stuck.starts.max(at));
+            for job in self.jobs.range_mut(place..) {
+                (job.starts, job.ends) = (job.starts - saved, job.ends - saved);
+            }
+        }
     }
 
     /// Grows the disk as storage autoscaling does: by a tenth, at least 10 GiB, up to the ceiling.

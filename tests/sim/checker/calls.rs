@@ -1,5 +1,7 @@
 //! Holds every call of the agent against the laws.
 
+use std::collections::BTreeMap;
+
 use futures_util::FutureExt;
 use levelset::model::{Call, KindName, ResourceId, Scope};
 use levelset::sandbox::log::Record as Logged;
@@ -7,11 +9,12 @@ use levelset::status::Store;
 use serde_json::Value;
 
 use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
-use crate::sim::spec::{self, Doc, OWNER_TAG, Workspace, tags_of};
-use crate::sim::world::World;
+use crate::sim::reading::{in_force, is_as, parameter_group, tags_of};
+use crate::sim::spec::{Annotations, Doc, OWNER_TAG, Workspace};
+use crate::sim::world::{ACCOUNTS, World};
 
-/// A run has fewer calls; more of them are a loop in which no time passes.
-const MOST_CALLS: u64 = 100_000;
+/// A run has fewer calls for each object; more of them are a loop in which no time passes.
+const MOST_CALLS: u64 = 30_000;
 
 const POSTPONED: [&str; 11] = [
     "Throttling",
@@ -77,20 +80,20 @@ fn note(world: &World, call: &Logged) {
 impl Checker {
     fn call(&mut self, world: &World, call: &Logged, portrait: Option<&Portrait>) -> Held {
         self.calls += 1;
-        if self.calls > MOST_CALLS {
+        if self.calls > MOST_CALLS * world.profile.workspaces as u64 {
             return Err(broken(Law::BudgetsAreKept, "the agent calls without end"));
         }
         let outcome = call.fault.or(call.refused.as_ref().map(|_| "refused"));
         self.count(format!("{} {}", call.operation, outcome.unwrap_or("ok")));
         self.spend(world, call)?;
+        is_known(world, call)?;
         if call.fault == Some("stale") {
             self.stale = Some(world.clock.passed());
         }
         let task = tokio::task::try_id();
         let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) else { return Ok(()) };
         let failed = call.refused.as_deref().is_some_and(|code| !POSTPONED.contains(&code));
-        let failed = failed && !may_be_locked(call);
-        pass.failed |= failed && (portrait.is_some() || call.service == "sts");
+        pass.failed |= failed && !may_be_locked(call) && portrait.is_some();
         if let Some(name) = target(&call.params).filter(|_| portrait.is_none()) {
             pass.confirmed.insert(format!("{} {name}", call.operation), call.refused.clone());
         }
@@ -119,6 +122,7 @@ impl Checker {
         self.writes += 1;
         let writing = Writing { world, call, portrait, pass, name: target(&call.params) };
         writing.is_allowed()?;
+        writing.is_wanted(self)?;
         writing.is_ours(self)?;
         writing.is_made_once()?;
         writing.is_declared()?;
@@ -137,26 +141,26 @@ impl Checker {
     }
 
     /// Tells whether somebody else changed a resource so late that a pass need not know.
-    fn is_meddled(&self, name: &str, pass: &Pass) -> bool {
+    pub(super) fn is_meddled(&self, name: &str, pass: &Pass) -> bool {
         self.meddled.get(name).is_some_and(|at| *at + SLACK >= pass.began)
     }
 
-    fn is_stale(&self, pass: &Pass) -> bool {
+    pub(super) fn is_stale(&self, pass: &Pass) -> bool {
         self.stale.is_some_and(|at| at + SLACK >= pass.began)
     }
 }
 
 /// One write and everything that it is judged by.
-struct Writing<'a> {
-    world: &'a World,
+pub(super) struct Writing<'a> {
+    pub(super) world: &'a World,
     call: &'a Logged,
     portrait: &'a Portrait,
-    pass: &'a Pass,
+    pub(super) pass: &'a Pass,
     name: Option<String>,
 }
 
 impl Writing<'_> {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let params = Value::Object(self.call.params.clone());
         format!("{} {params} in a pass of {}", self.call.operation, self.pass.key)
     }
@@ -166,10 +170,17 @@ impl Writing<'_> {
     }
 
     /// Returns the versions of the manifest that the pass may know.
-    fn docs(&self) -> Vec<Doc> {
+    pub(super) fn docs(&self) -> Vec<Doc> {
         let since = self.pass.began.saturating_sub(READING);
         let repository = self.world.repository();
         repository.in_force_since(&self.pass.key, since).into_iter().cloned().collect()
+    }
+
+    /// Returns the annotations that the pass may know.
+    pub(super) fn annotations(&self) -> Vec<Annotations> {
+        let since = self.pass.began.saturating_sub(READING);
+        let repository = self.world.repository();
+        repository.annotated_since(&self.pass.key, since).into_iter().cloned().collect()
     }
 
     fn specs(&self) -> Vec<Workspace> {
@@ -199,24 +210,33 @@ impl Writing<'_> {
             return Ok(());
         }
         let Some(tags) = &self.portrait.tags else { return Ok(()) };
+        if !tags.contains_key(OWNER_TAG) && self.is_adoption() {
+            return Ok(());
+        }
         hold(Law::OnlyOursIsTouched, tags.get(OWNER_TAG) == Some(&self.owner()), || {
             format!("{}, which carries {tags:?}", self.text())
         })
     }
 
+    /// Tells whether all that is done is to take over what the manifest says is to be taken over.
+    fn is_adoption(&self) -> bool {
+        let owner = BTreeMap::from([(OWNER_TAG.to_owned(), self.owner())]);
+        self.call.operation == "AddTagsToResource"
+            && tags_of(&self.call.params["Tags"]) == owner
+            && self.annotations().iter().any(|annotations| annotations.adopts)
+    }
+
     fn is_made_once(&self) -> Held {
         let create = CREATES.iter().find(|(operation, ..)| *operation == self.call.operation);
         let Some((_, kind, read, code)) = create else { return Ok(()) };
-        let others = self.portrait.owners.get(&self.owner()).filter(|_| *kind == "db_instance");
-        hold(
-            Law::NothingIsMadeTwice,
-            !self.call.applied || others.is_none_or(Vec::is_empty),
-            || format!("{}, beside {others:?}", self.text()),
-        )?;
+        let twins = &self.portrait.twins;
+        hold(Law::NothingIsMadeTwice, !self.call.applied || twins.is_empty(), || {
+            format!("{}, beside {twins:?}", self.text())
+        })?;
         let named = match *kind {
             "db_instance" => self.name() == &*self.pass.key.name,
             "db_subnet_group" => ["levelset-core", "levelset-shared"].contains(&self.name()),
-            _ => self.name() == spec::parameter_group(&self.pass.key.name),
+            _ => self.name() == parameter_group(&self.pass.key.name),
         };
         hold(Law::NothingIsMadeTwice, named, || format!("{}: an odd name", self.text()))?;
         let confirmed = self.pass.confirmed.get(&format!("{read} {}", self.name()));
@@ -262,7 +282,7 @@ impl Writing<'_> {
                     let declared = spec.tags.clone().unwrap_or_default();
                     tags.iter().all(|(key, value)| declared.get(key) == Some(value))
                 };
-                self.specs().iter().any(declares)
+                self.is_adoption() || self.specs().iter().any(declares)
             }
             _ => false,
         };
@@ -320,12 +340,21 @@ impl Writing<'_> {
         let is_idle = |(parameter, value): (&String, &Value)| match parameter.as_str() {
             "DBInstanceIdentifier" | "ApplyImmediately" => true,
             name => match pending.get(name) {
-                Some(queued) => spec::is_as(name, value, queued),
-                None => spec::is_as(name, value, spec::in_force(instance, name)),
+                Some(queued) => is_as(name, value, queued),
+                None => is_as(name, value, in_force(instance, name)),
             },
         };
         hold(Law::WritesChangeSomething, !self.call.params.iter().all(is_idle), || self.text())
     }
+}
+
+/// Holds any call against the environments that the agent knows.
+fn is_known(world: &World, call: &Logged) -> Held {
+    let name = ACCOUNTS.iter().find(|(_, account)| *account == call.scope.account.as_str());
+    let is_known = name.is_some_and(|(environment, _)| world.is_configured(environment));
+    hold(Law::OnlyKnownAccountsAreCalled, is_known, || {
+        format!("{} in {}", call.operation, call.scope)
+    })
 }
 
 fn has_parameters(spec: &Workspace, parameters: &Value) -> bool {

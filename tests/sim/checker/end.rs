@@ -6,8 +6,9 @@ use levelset::status::{Record, Store};
 use serde_json::Value;
 
 use super::{Held, Law, broken, hold};
+use crate::sim::reading::{in_force, is_as, tags_of};
 use crate::sim::script::FOREIGN;
-use crate::sim::spec::{OWNER_TAG, Workspace, in_force, is_as, tags_of};
+use crate::sim::spec::{OWNER_TAG, Workspace};
 use crate::sim::world::{World, scope};
 
 /// Holds every object and every instance against the newest commit.
@@ -19,7 +20,8 @@ pub(in crate::sim) fn verify(world: &World) {
             told(world, key)?;
         }
         for (key, spec) in &workspaces {
-            converged(world, &key.name, spec)?;
+            converged(world, &key.name, spec)
+                .map_err(|text| broken(Law::EverythingConverges, text))?;
         }
         Ok(())
     });
@@ -34,10 +36,13 @@ fn told(world: &World, key: &Key) -> Held {
     let Some(record) = record else {
         return Err(broken(Law::EverythingConverges, format!("{key} was never looked at")));
     };
-    if is_foreign(&key.name) {
+    if is_foreign(&key.name) && !world.repository().is_adopted(key) {
         let refusals = record.status.resources.iter().flat_map(|resource| &resource.refusals);
         let told = refusals.map(|refusal| refusal.code.as_str()).any(|code| code == "NotOwned");
         return hold(Law::EverythingConverges, told, || format!("{key}: not told to be foreign"));
+    }
+    if is_foreign(&key.name) {
+        return Ok(());
     }
     let is_new = record.status.observed_generation == record.generation;
     hold(Law::EverythingConverges, record.status.is_ready() && is_new, || {
@@ -45,27 +50,28 @@ fn told(world: &World, key: &Key) -> Held {
     })
 }
 
-fn converged(world: &World, name: &str, spec: &Workspace) -> Held {
-    let instances = world.sandbox.inspect(&scope(spec.production));
-    let found = instances.into_iter().find(|instance| instance["DBInstanceIdentifier"] == *name);
-    let Some(instance) = found else {
-        return Err(broken(Law::EverythingConverges, format!("{name} does not exist")));
+/// Says how the instance of a workspace differs from what is declared.
+pub(super) fn converged(world: &World, name: &str, spec: &Workspace) -> Result<(), String> {
+    let Some(instance) = world.sandbox.inspect_instance(&scope(spec.production), name) else {
+        return Err(format!("{name} does not exist"));
     };
     let tags = tags_of(&instance["TagList"]);
     if is_foreign(name) {
-        return hold(Law::OnlyOursIsTouched, tags.is_empty(), || format!("{name} has {tags:?}"));
+        let is_ours = world.repository().is_adopted(&Key::workspace(name));
+        let owner = tags.contains_key(OWNER_TAG);
+        return if owner == is_ours { Ok(()) } else { Err(format!("{name} has {tags:?}")) };
     }
     for (parameter, declared) in spec.declared(name) {
         let actual: &Value = in_force(&instance, parameter);
-        hold(Law::EverythingConverges, is_as(parameter, &declared, actual), || {
-            format!("{name} has {parameter} = {actual} where {declared} is declared")
-        })?;
+        if !is_as(parameter, &declared, actual) {
+            return Err(format!("{name} has {parameter} = {actual}, declared is {declared}"));
+        }
     }
-    let missing = spec.tags_at_creation(name);
-    let missing = missing.iter().find(|(key, value)| tags.get(*key) != Some(value));
-    hold(Law::EverythingConverges, missing.is_none(), || {
-        format!("{name} lacks the tag {missing:?} beside {OWNER_TAG}")
-    })
+    let declared = spec.tags_at_creation(name);
+    match declared.iter().find(|(key, value)| tags.get(*key) != Some(value)) {
+        Some(missing) => Err(format!("{name} lacks the tag {missing:?} beside {OWNER_TAG}")),
+        None => Ok(()),
+    }
 }
 
 /// Holds the calm after convergence against new writes.

@@ -3,6 +3,7 @@
 //! It looks at the sandbox's log and state, at the store, and at the repository, and knows nothing
 //! of the agent beyond that: a pass is what lies between a read and a write of an object's record.
 
+mod asked;
 mod calls;
 mod end;
 mod records;
@@ -17,8 +18,9 @@ use levelset::sandbox::log::Record as Logged;
 use serde_json::{Map, Value};
 use tokio::task::Id;
 
+use super::reading::tags_of;
 use super::script::Profile;
-use super::spec::tags_of;
+use super::spec::OWNER_TAG;
 use super::world::World;
 
 pub(super) use calls::called;
@@ -47,6 +49,13 @@ pub(super) enum Law {
     FailuresHaveACeiling,
     WaitingIsNotFailing,
     StatusHoldsNoDuration,
+    SecretsStayOut,
+    ReadyMeansSo,
+    NoLoopIsHot,
+    SuspendedMeansStill,
+    DriftIsLeftWhereAsked,
+    APersonsWordIsKept,
+    OnlyKnownAccountsAreCalled,
     ChangesStartAtOnce,
     BudgetsAreKept,
     GenerationsGrow,
@@ -85,27 +94,24 @@ pub(super) struct Portrait {
     instance: Option<Map<String, Value>>,
     /// The tags of what the call names, if it exists.
     tags: Option<BTreeMap<String, String>>,
-    /// The instances that carry each ownership tag.
-    owners: BTreeMap<String, Vec<String>>,
+    /// The instances that carry the ownership tag which the call gives to a new one.
+    twins: Vec<String>,
 }
 
 impl Portrait {
     pub(super) fn take(world: &World, scope: &Scope, call: &Call) -> Self {
-        let target = target(&call.params);
         let mut portrait = Self::default();
-        for instance in world.sandbox.inspect(scope) {
-            let name = instance["DBInstanceIdentifier"].as_str().unwrap().to_owned();
-            let tags = tags_of(&instance["TagList"]);
-            if let Some(owner) = tags.get(super::spec::OWNER_TAG) {
-                portrait.owners.entry(owner.clone()).or_default().push(name.clone());
-            }
-            if Some(&name) == target.as_ref() {
-                (portrait.instance, portrait.tags) = (Some(instance), Some(tags));
-            }
-        }
-        if portrait.tags.is_none()
-            && let Some(arn) = arn(scope, &call.params)
+        if call.operation == "CreateDBInstance"
+            && let Some(owner) = tags_of(&call.params["Tags"]).get(OWNER_TAG)
         {
+            portrait.twins = world.sandbox.instances_tagged(scope, OWNER_TAG, owner);
+        }
+        if let Some(name) = target(&call.params) {
+            portrait.instance = world.sandbox.inspect_instance(scope, &name);
+        }
+        if let Some(instance) = &portrait.instance {
+            portrait.tags = Some(tags_of(&instance["TagList"]));
+        } else if let Some(arn) = arn(scope, &call.params) {
             let ask = Call::new("rds", "ListTagsForResource").with("ResourceName", arn);
             let answer = world.sandbox.door("auditor").ask(scope, &ask);
             portrait.tags = answer.ok().map(|answer| tags_of(&answer["TagList"]));
@@ -160,6 +166,15 @@ struct Object {
     /// The generation in the store.
     generation: Generation,
     recorded_failures: u32,
+    /// How many versions were known when it was found as declared.
+    settled: Option<usize>,
+    /// Since when a person wants it left alone, and until when its drift.
+    suspended: Option<Duration>,
+    snoozed: Option<(Duration, Timestamp)>,
+    /// A person has confirmed that it is meant to be gone.
+    confirmed: bool,
+    /// Since when it only waits, and how many passes have found that.
+    waiting: Option<(Duration, u32)>,
 }
 
 /// Sees to one budget.
@@ -181,6 +196,10 @@ pub(super) struct Checker {
     /// Changes that are to be started, and until when.
     awaited: BTreeMap<Key, Duration>,
     swift: bool,
+    /// When the agent last had the right to write back.
+    regained: Option<Duration>,
+    /// Somebody has set a password, which must never be seen again.
+    knows_secret: bool,
     writes: u64,
     calls: u64,
     /// How often each interesting thing happened, to show that it does.
@@ -203,6 +222,8 @@ impl Checker {
             stale: None,
             awaited: BTreeMap::new(),
             swift: profile.swift,
+            regained: None,
+            knows_secret: false,
             writes: 0,
             calls: 0,
             tally: BTreeMap::new(),
@@ -217,8 +238,19 @@ impl Checker {
         *self.tally.entry(what.into()).or_default() += 1;
     }
 
+    /// Notes that something gave the agent a reason to look at objects that wait.
+    pub(super) fn woken(&mut self) {
+        self.objects.values_mut().for_each(|object| object.waiting = None);
+    }
+
+    /// Notes that the agent has the right to write back.
+    pub(super) fn regained(&mut self, world: &World) {
+        self.regained = Some(world.clock.passed());
+    }
+
     /// Forgets what died with the agent.
     pub(super) fn restarted(&mut self) {
+        self.woken();
         self.passes.clear();
         self.buckets.clear();
         self.awaited.clear();
@@ -227,6 +259,7 @@ impl Checker {
     /// Looks at calls of others.
     pub(super) fn meddled(&mut self, world: &World) {
         for call in self.new_calls(world) {
+            self.knows_secret |= call.params.contains_key("MasterUserPassword");
             if call.is_write()
                 && let Some(name) = target(&call.params)
             {
@@ -244,7 +277,10 @@ impl Checker {
 
     /// Notes that a change of an object has been delivered and is due.
     pub(super) fn delivered(&mut self, world: &World, key: &Key) {
-        if !self.swift || !world.lease.is_safe() {
+        // A pass that could not be recorded is made again after a while, and nothing cuts that short.
+        let passed = world.clock.passed();
+        let is_troubled = self.regained.is_some_and(|at| at + SLACK >= passed);
+        if !self.swift || is_troubled || !world.lease.is_safe() {
             return;
         }
         let now = world.clock.now();
@@ -253,7 +289,7 @@ impl Checker {
             let free = ended + jiff::SignedDuration::from_secs(1);
             Duration::try_from(free.duration_since(now)).unwrap_or_default()
         });
-        let until = world.clock.passed() + held + Duration::from_secs(1);
+        let until = passed + held + Duration::from_secs(1);
         self.awaited.entry(key.clone()).or_insert(until);
     }
 

@@ -1,15 +1,18 @@
 //! Holds what is written to the store against the laws.
 
+use std::collections::BTreeSet;
+
 use futures_util::FutureExt;
 use levelset::model::{Clock, Key, ObjectStatus};
-use levelset::status::{Declared, Record, Store};
+use levelset::status::{Declared, Event, Record, Store};
 
 use super::{Checker, Held, Law, Pass, READING, hold};
+use crate::sim::script::SECRET;
 use crate::sim::spec::Doc;
 use crate::sim::world::World;
 
 /// Sees that the record of an object is about to be written: a pass has ended.
-pub(in crate::sim) fn recording(world: &World, record: &Record) {
+pub(in crate::sim) fn recording(world: &World, record: &Record, events: &[Event]) {
     if world.is_over() {
         return;
     }
@@ -19,7 +22,8 @@ pub(in crate::sim) fn recording(world: &World, record: &Record) {
         let Some(pass) = task.and_then(|task| checker.passes.get(&task)).cloned() else {
             return Ok(());
         };
-        checker.pass_ends(world, record, &pass)
+        checker.pass_ends(world, record, &pass)?;
+        checker.is_silent(record, events)
     });
 }
 
@@ -44,11 +48,13 @@ impl Checker {
             format!("{} counts {counted} failures and no call has failed", record.key)
         })?;
         honest(&record.status)?;
-        let state = record.status.condition("Ready").map_or("", |ready| &ready.reason);
+        let state = record.status.condition("Ready").map_or("", |ready| ready.reason.as_str());
         self.count(format!("status {state}"));
+        self.is_honest(world, pass, &record.status)?;
+        self.is_patient(world, pass, state)?;
         if state == "Removed" {
             removed(world, &record.key, pass)?;
-            few_are_removed(world, &record.key)?;
+            self.few_are_removed(world, &record.key)?;
         }
         Ok(())
     }
@@ -76,6 +82,31 @@ impl Checker {
             // Also past the ceiling: the last attempt may have succeeded with its answer lost.
             object.failures = 0;
         }
+    }
+
+    fn few_are_removed(&self, world: &World, key: &Key) -> Held {
+        let named = world.repository().named();
+        let records = world.records();
+        let is_confirmed = |key: &Key| self.objects.get(key).is_some_and(|object| object.confirmed);
+        let is_removed = |record: &&Record| {
+            let ready = record.status.condition("Ready");
+            ready.is_some_and(|ready| ready.reason == "Removed") && !named.contains(&record.key)
+        };
+        let gone = records.iter().filter(is_removed).map(|record| &record.key);
+        let removed = gone.chain([key]).filter(|key| !is_confirmed(key)).collect::<BTreeSet<_>>();
+        let limit = world.profile.guard.limit(records.len());
+        hold(Law::OnlyWhatIsGoneIsRemoved, removed.len() <= limit, || {
+            format!("{} objects are removed at once, more than {limit}", removed.len())
+        })
+    }
+
+    /// Holds everything that is told about a pass against the password that somebody has set.
+    fn is_silent(&self, record: &Record, events: &[Event]) -> Held {
+        if !self.knows_secret {
+            return Ok(());
+        }
+        let all = serde_json::to_string(&(record, events)).unwrap();
+        hold(Law::SecretsStayOut, !all.contains(SECRET), || all.clone())
     }
 
     /// Holds the generation of an object in the store against the one that was there.
@@ -122,8 +153,7 @@ fn honest(status: &ObjectStatus) -> Held {
     for text in conditions.chain(resources) {
         hold(Law::StatusHoldsNoDuration, !holds_duration(text), || text.to_owned())?;
     }
-    let all = serde_json::to_string(status).unwrap();
-    hold(Law::StatusHoldsNoDuration, !all.contains(crate::sim::script::SECRET), || all.clone())
+    Ok(())
 }
 
 const UNITS: [&str; 14] = [
@@ -147,20 +177,5 @@ fn removed(world: &World, key: &Key, pass: &Pass) -> Held {
     let since = pass.began.saturating_sub(READING);
     hold(Law::OnlyWhatIsGoneIsRemoved, !world.repository().is_named_since(key, since), || {
         format!("{key} is told to be removed, and its manifest may be there")
-    })
-}
-
-fn few_are_removed(world: &World, key: &Key) -> Held {
-    let named = world.repository().named();
-    let records = world.store.all().now_or_never().unwrap().unwrap();
-    let is_removed = |record: &&Record| {
-        let ready = record.status.condition("Ready");
-        ready.is_some_and(|ready| ready.reason == "Removed") && record.key != *key
-    };
-    let gone = records.iter().filter(is_removed).filter(|record| !named.contains(&record.key));
-    let removed = gone.count() + 1;
-    let limit = world.profile.guard.limit(records.len());
-    hold(Law::OnlyWhatIsGoneIsRemoved, removed <= limit, || {
-        format!("{removed} objects are removed at once, more than {limit}")
     })
 }
