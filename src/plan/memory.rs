@@ -11,7 +11,7 @@ use super::{Present, Request, State, Subject, storage};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
 use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
-use crate::model::{Delta, Origin, Readiness, Step};
+use crate::model::{Bound, Delta, Origin, Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
 ///
@@ -51,12 +51,12 @@ fn resource(
 fn note_converged(memory: &mut ResourceMemory, present: &Present, step: &Step) {
     let fields = &present.bound.fields;
     let differs = |field: &str| {
-        step.deltas.iter().any(|delta| delta.field == field)
+        step.deltas.iter().any(|delta| within(&delta.field, field).is_some())
             || step.waits.iter().any(|wait| wait.field == field || wait.field.is_empty())
             || step
                 .refusals
                 .iter()
-                .any(|refusal| refusal.field == field || refusal.field.is_empty())
+                .any(|refusal| within(&refusal.field, field).is_some() || refusal.field.is_empty())
     };
     if !matches!(step.action, Action::Nothing | Action::Update) {
         return;
@@ -70,6 +70,27 @@ fn note_converged(memory: &mut ResourceMemory, present: &Present, step: &Step) {
             memory.converged.insert(field.to_string(), value.clone());
         }
     }
+}
+
+/// Tells whether what is declared of a field now was in force before: a difference is drift then.
+///
+/// The field may be one of a group (`parameters.work_mem`), which is remembered whole; then the one
+/// value counts, declared or not.
+pub(super) fn was_in_force(field: &str, memory: &ResourceMemory, bound: &Bound) -> bool {
+    memory.converged.iter().any(|(group, before)| {
+        let Some(now) = bound.declared(group) else { return false };
+        match within(field, group) {
+            Some("") => before == now,
+            Some(part) => before.get(part) == now.get(part),
+            None => false,
+        }
+    })
+}
+
+/// Returns the part of a group that a field is: empty for the group itself.
+fn within<'a>(field: &'a str, group: &str) -> Option<&'a str> {
+    let rest = field.strip_prefix(group)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
 }
 
 fn note_accepted(memory: &mut ResourceMemory, attempt: &Attempt, now: Timestamp) {

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::holds::{self, Held};
+use super::memory::was_in_force;
 use super::ownership::{Ownership, ownership};
 use super::{DEPENDENCY, Present, Request, Subject, is_only_read, remembered, waiting};
 use crate::model::plan::{Action, Step, Verdict};
@@ -81,11 +82,7 @@ fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Ve
         DisruptionPolicy::Immediate => Timing::Immediate,
     };
     let origin = |delta: &Delta| match memory {
-        Some(memory)
-            if memory.converged.get(&delta.field) == present.bound.declared(&delta.field) =>
-        {
-            Origin::Drift
-        }
+        Some(memory) if was_in_force(&delta.field, memory, &present.bound) => Origin::Drift,
         _ => Origin::Git,
     };
     let judge = |delta: &Delta| Delta { origin: origin(delta), timing, ..delta.clone() };

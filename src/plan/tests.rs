@@ -232,6 +232,31 @@ fn a_difference_after_convergence_is_drift_and_one_after_a_commit_is_not() {
 }
 
 #[test]
+fn one_of_a_group_is_told_by_its_own_value() {
+    let one_of = |name: &str| {
+        let mut found = red_for_blue();
+        found.deltas[0].field = format!("colour.{name}");
+        found
+    };
+    let scene = |name: &str| {
+        let mut scene = Scene::present(one_of(name)).remembering(ResourceMemory {
+            converged: [("colour".to_owned(), json!({"a.b": "1", "c": "2"}))].into(),
+            ..ResourceMemory::default()
+        });
+        if let State::Present(present) = &mut scene.state {
+            present.bound.fields.insert("colour".into(), json!({"a.b": "1", "c": "3"}));
+        }
+        scene
+    };
+    assert_eq!(scene("a.b").step().deltas[0].origin, Origin::Drift);
+    assert_eq!(scene("c").step().deltas[0].origin, Origin::Git);
+    assert_eq!(scene("added").step().deltas[0].origin, Origin::Drift);
+    let after = scene("c").after_acceptance();
+    let known = after.memory.resources.values().next().unwrap();
+    assert_eq!(known.converged["colour"]["c"], "2", "what differs is not in force yet");
+}
+
+#[test]
 fn what_another_object_owns_is_made_and_never_changed() {
     let owner = "levelset/Network/shared".to_owned();
     let tags = BTreeMap::from([(OWNER_TAG.to_owned(), owner.clone())]);
