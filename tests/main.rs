@@ -8,6 +8,7 @@ mod architecture;
 mod aws_wire;
 mod cases;
 mod cli;
+mod fleet;
 mod iam_policy;
 mod laws;
 mod manifests;

@@ -15,14 +15,14 @@ use tokio_util::task::TaskTracker;
 
 use super::catalog::Known;
 use super::clock::system_clock;
-use super::engine::{Ports, engine};
+use super::engine::{Ports, engine, guard};
 use super::error::Error;
 use super::figures::{self, Counted};
 use super::following::Following;
 use super::repository::Remote;
 use crate::aws::BudgetLevel;
 use crate::config::Config;
-use crate::desired::{Cache, Guard};
+use crate::desired::Cache;
 use crate::lease::{Single, StateDirectory};
 use crate::model::{Cloud, Shard};
 use crate::reconcile::engine::Engine;
@@ -74,7 +74,7 @@ impl Agent {
         let store = Sqlite::open(&file).await.map_err(Error::Store)?;
         let token = store.grant(Shard::default()).await.map_err(Error::Store)?;
         let clock = system_clock();
-        let (cache, stop) = (Cache::new(Guard::default()), CancellationToken::new());
+        let (cache, stop) = (Cache::new(guard(config)), CancellationToken::new());
         let metrics = Arc::new(Metrics::new(env!("CARGO_PKG_VERSION")));
         let ports = Ports {
             cloud: Arc::new(Counted { inner: cloud, metrics: Arc::clone(&metrics) }),
@@ -131,7 +131,8 @@ impl Agent {
     /// Keeps the gauges set; `levels` says how full the budgets are.
     pub(super) fn gauge(&self, levels: impl Fn() -> Vec<BudgetLevel> + Send + 'static) {
         let (queue, metrics) = (Arc::clone(&self.queue), Arc::clone(&self.metrics));
-        self.tasks.spawn(figures::follow(queue, metrics, levels, self.stop.clone()));
+        let engine = Arc::clone(&self.engine);
+        self.tasks.spawn(figures::follow(engine, queue, metrics, levels, self.stop.clone()));
     }
 
     /// Starts the workers.

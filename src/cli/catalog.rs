@@ -60,7 +60,7 @@ impl Catalog for Known {
         let stuck = (longest > LONGEST_PASS).then(|| "a pass does not end".to_owned());
         let snapshot = self.engine.desired.snapshot();
         let not_ready = match (snapshot.synced, &snapshot.source.trouble) {
-            (true, _) => None,
+            (true, _) => self.engine.staleness(&snapshot).map(|(_, why)| why),
             (false, Some((_, message))) => Some(message.clone()),
             (false, None) => Some("the repository has not been read yet".to_owned()),
         };

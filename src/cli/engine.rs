@@ -4,18 +4,20 @@
 //! look.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::desired::Reader;
+use crate::desired::{Guard, Reader};
 use crate::model::fence::Lost;
 use crate::model::{Clock, Cloud, Fence, Token};
 use crate::observe::Observer;
 use crate::reconcile::engine::{Engine, Environment, Jitter};
+use crate::reconcile::freshness::{Confirmation, Patience};
+use crate::reconcile::mass_drift::{Bounds, MassDrift};
 use crate::reconcile::next::Pace;
 use crate::status::Store;
 
@@ -52,8 +54,30 @@ pub(super) fn engine(
         stopping,
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),
+        mass_drift: Mutex::new(MassDrift::new(drift_bounds(config))),
+        confirmation: Confirmation::new(patience(config)),
         jitter: Jitter::seeded(rand::random()),
     }
+}
+
+/// The two guards of the fleet have the same bounds.
+pub(super) fn guard(config: &Config) -> Guard {
+    let guards = &config.guards;
+    Guard { max_objects: guards.max_objects.value, max_percent: guards.max_percent.value }
+}
+
+fn drift_bounds(config: &Config) -> Bounds {
+    let period = config.guards.period.value;
+    let period = SignedDuration::try_from(period).unwrap_or(SignedDuration::MAX);
+    Bounds { guard: guard(config), period }
+}
+
+/// Who follows no repository is never stale.
+fn patience(config: &Config) -> Patience {
+    config.repository.as_ref().map_or_else(Patience::default, |repository| Patience {
+        stale_after: repository.stale_after.value,
+        stop_after: repository.stop_writing_after.value,
+    })
 }
 
 fn environments(config: &Config) -> BTreeMap<String, Environment> {

@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::aws::BudgetLevel;
 use crate::model::cloud::{Admission, CallFuture};
-use crate::model::{Call, CallError, Cloud, Target};
+use crate::model::{Call, CallError, Cloud, Freeze, Target};
+use crate::reconcile::engine::Engine;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::status::Metrics;
 
@@ -58,6 +59,7 @@ impl Cloud for Counted {
 
 /// Sets the gauges until `stop`; `levels` says how full the budgets are.
 pub(super) async fn follow(
+    engine: Arc<Engine>,
     queue: Arc<WorkQueue>,
     metrics: Arc<Metrics>,
     levels: impl Fn() -> Vec<BudgetLevel> + Send,
@@ -69,6 +71,7 @@ pub(super) async fn follow(
             metrics.queue_oldest(queue.oldest_age(now));
             metrics.queue_added(queue.counters().adds);
         });
+        guards(&engine, &metrics);
         for level in levels() {
             metrics.aws_budget(&level.scope, &level.service, level.tokens);
         }
@@ -77,4 +80,13 @@ pub(super) async fn follow(
             () = tokio::time::sleep(EVERY) => {}
         }
     }
+}
+
+/// Says how much the guards of the fleet hold, and whether Git is stale.
+fn guards(engine: &Engine, metrics: &Metrics) {
+    let snapshot = engine.desired.snapshot();
+    let vanished = snapshot.frozen.as_ref().map_or(0, |frozen| frozen.keys.len());
+    metrics.frozen(Freeze::VANISHING, vanished);
+    metrics.frozen(Freeze::DRIFT, engine.mass_drift().frozen().len());
+    metrics.source_stale(engine.staleness(&snapshot).is_some());
 }

@@ -5,7 +5,7 @@
 use crate::model::status::Truth;
 use crate::model::{Condition, ObjectStatus};
 use crate::status::build::state::{
-    BLOCKED, CREATED, DEFERRED, FAILED, REFUSED, REPORTED, UNKNOWN, UPDATED, WAITING,
+    BLOCKED, CREATED, DEFERRED, FAILED, FROZEN, REFUSED, REPORTED, UNKNOWN, UPDATED, WAITING,
 };
 
 /// Says how far an object has come; the later, the less it is at rest.
@@ -16,8 +16,8 @@ pub(super) enum Standing {
     /// It is as far as its own manifest lets it be: what is left waits for a maintenance window, is
     /// reported only, or is suspended.
     Held,
-    /// It goes no further without a person: refused, given up, without a place, or its newest
-    /// manifest is invalid.
+    /// It goes no further without a person: refused, frozen, given up, without a place, or its
+    /// newest manifest is invalid.
     Stopped,
     /// It is tried again, and only something else can help it: it cannot be read, AWS refuses a
     /// call, or something that it needs is not there.
@@ -41,7 +41,11 @@ impl Standing {
             Self::Moving
         } else if any(&[BLOCKED, FAILED, UNKNOWN]) {
             Self::Stuck
-        } else if any(&[REFUSED]) || has_refusals(status) || is_invalid(status) {
+        } else if any(&[REFUSED, FROZEN])
+            || holds(Condition::FROZEN)
+            || has_refusals(status)
+            || is_invalid(status)
+        {
             Self::Stopped
         } else if any(&[DEFERRED, REPORTED]) {
             Self::Held
@@ -136,6 +140,7 @@ mod tests {
             (waiting("NotFound"), Standing::Stuck),
             (waiting("Dependency"), Standing::Stuck),
             (waiting("Creating"), Standing::Moving),
+            (waiting("Frozen"), Standing::Stopped),
         ] {
             let verdict = step.verdict.clone();
             assert_eq!(standing(step, |_| ()), expected, "{verdict:?}");

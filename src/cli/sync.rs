@@ -147,6 +147,7 @@ async fn converge(
         Err(_) => declared(&agent).await,
     };
     let snapshot = agent.engine.desired.snapshot();
+    triggers.tell_frozen().await;
     let freezes = agent.engine.store.freezes().await.map_err(Error::Store);
     agent.close().await;
     let problems = snapshot.problems.values().flatten().cloned().collect();

@@ -3,11 +3,12 @@
 use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 
-const TOP: [&str; 7] =
-    ["agent", "repository", "stateDirectory", "listen", "workers", "log", "environments"];
+const TOP: [&str; 8] =
+    ["agent", "repository", "stateDirectory", "listen", "workers", "guards", "log", "environments"];
 const AGENT: [&str; 1] = ["name"];
+const GUARDS: [&str; 3] = ["maxObjects", "maxPercent", "periodSeconds"];
 const LOG: [&str; 2] = ["format", "level"];
-const REPOSITORY: [&str; 14] = [
+const REPOSITORY: [&str; 16] = [
     "url",
     "path",
     "branch",
@@ -15,6 +16,8 @@ const REPOSITORY: [&str; 14] = [
     "pollIntervalSeconds",
     "relistMinutes",
     "fetchTimeoutSeconds",
+    "staleAfterSeconds",
+    "stopWritingAfterSeconds",
     "username",
     "passwordFile",
     "tokenFile",
@@ -40,9 +43,12 @@ pub(super) fn check(
 ) -> Vec<ConfigProblem> {
     let mut check = Check { problem: &problem, found: Vec::new() };
     check.section("", root, &TOP);
-    for (section, known) in
-        [("agent", AGENT.as_slice()), ("log", &LOG), ("repository", &REPOSITORY)]
-    {
+    for (section, known) in [
+        ("agent", AGENT.as_slice()),
+        ("guards", &GUARDS),
+        ("log", &LOG),
+        ("repository", &REPOSITORY),
+    ] {
         if let Some(node) = root.at(section) {
             check.section(section, node, known);
         }

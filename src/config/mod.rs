@@ -45,6 +45,8 @@ pub struct Config {
     pub listen: Setting<SocketAddr>,
     /// How many objects are worked on at once (`workers`; default 4; from 1 to 64).
     pub workers: Setting<u16>,
+    /// How much may change by itself at once (`guards`).
+    pub guards: Guards,
     /// What is logged, and how (`log`).
     pub log: Log,
     /// The accounts that manifests may name, by the name of the environment (`environments`).
@@ -67,6 +69,13 @@ pub struct Repository {
     pub relist_interval: Setting<Duration>,
     /// The longest time that a fetch may take (`repository.fetchTimeoutSeconds`; default 60).
     pub fetch_timeout: Setting<Duration>,
+    /// How long the repository may stay unconfirmed before the agent says so
+    /// (`repository.staleAfterSeconds`; default 900, or three poll intervals if that is more).
+    pub stale_after: Setting<Duration>,
+    /// How long it may stay unconfirmed before nothing is written any more
+    /// (`repository.stopWritingAfterSeconds`; default 21600, or `staleAfterSeconds` if that is
+    /// more).
+    pub stop_writing_after: Setting<Duration>,
     /// What the server asks for.
     pub login: Option<Login>,
     /// The OpenSSH known hosts file (`repository.knownHostsFile`).
@@ -102,6 +111,19 @@ pub enum Login {
         /// `LEVELSET_REPOSITORY_SSH_KEY_PASSPHRASE`.
         passphrase: Option<Setting<Secret>>,
     },
+}
+
+/// Says how many objects may vanish, or be reverted, before a person is asked.
+///
+/// The larger of the number and the share counts.
+#[derive(Debug, Clone)]
+pub struct Guards {
+    /// As a number of objects (`guards.maxObjects`; default 5; up to 100000).
+    pub max_objects: Setting<usize>,
+    /// As a share of all objects in percent (`guards.maxPercent`; default 20; up to 100).
+    pub max_percent: Setting<u8>,
+    /// How long a revert counts (`guards.periodSeconds`; default 3600; from 60 to 604800).
+    pub period: Setting<Duration>,
 }
 
 /// Says what is logged, and how.

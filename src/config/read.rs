@@ -2,9 +2,10 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::layers::Layers;
-use super::{Config, Log, LogFormat, Setting, check, environments, repository};
+use super::{Config, Guards, Log, LogFormat, Setting, check, environments, repository};
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -18,11 +19,23 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
             .unwrap_or_else(|| Setting::default_of(state_directory(env))),
         listen: layers.setting("listen", listen, check::address),
         workers: layers.setting("workers", 4, |text| check::number(text, 1, 64)),
+        guards: guards(layers),
         log: Log {
             format: layers.setting("log.format", LogFormat::Text, check::log_format),
             level: layers.setting("log.level", tracing::Level::INFO, check::log_level),
         },
         environments: environments::environments(layers),
+    }
+}
+
+fn guards(layers: &mut Layers<'_>) -> Guards {
+    let period = layers
+        .setting("guards.periodSeconds", 3600, |text| check::number(text, 60, 604_800))
+        .map(Duration::from_secs);
+    Guards {
+        max_objects: layers.setting("guards.maxObjects", 5, |text| check::number(text, 0, 100_000)),
+        max_percent: layers.setting("guards.maxPercent", 20, |text| check::number(text, 0, 100)),
+        period,
     }
 }
 

@@ -12,6 +12,9 @@ use super::{Login, Repository, Secret, Setting, Source, check};
 /// GitHub App).
 const TOKEN_USER: &str = "x-access-token";
 
+const STALE_AFTER: &str = "repository.staleAfterSeconds";
+const STOP_AFTER: &str = "repository.stopWritingAfterSeconds";
+
 pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
     let seconds = |layers: &mut Layers<'_>, name, default, least| {
         let number = layers.setting(name, default, |text| check::number(text, least, 86_400));
@@ -23,6 +26,7 @@ pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
     let relist_interval = layers
         .setting("repository.relistMinutes", 20_u64, relist)
         .map(|minutes| Duration::from_secs(60 * minutes));
+    let (stale_after, stop_writing_after) = patience(layers, poll_interval.value);
     let branch = layers.optional("repository.branch", check::text);
     let folder = layers.setting("repository.folder", ".".to_owned(), check::text);
     let login = login(layers);
@@ -36,10 +40,34 @@ pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
         poll_interval,
         relist_interval,
         fetch_timeout,
+        stale_after,
+        stop_writing_after,
         login,
         known_hosts,
         ca_file,
     })
+}
+
+/// Takes the times after which an unconfirmed repository is stale, and stops the writing.
+///
+/// A repository that is asked every hour is no less fresh than one that is asked every minute.
+fn patience(layers: &mut Layers<'_>, poll: Duration) -> (Setting<Duration>, Setting<Duration>) {
+    let mut seconds = |name, default: u64| {
+        let number = layers.setting(name, default, |text| check::number(text, 10, 2_592_000));
+        number.map(Duration::from_secs)
+    };
+    let stale = seconds(STALE_AFTER, 900.max(3 * poll.as_secs()));
+    let stop = seconds(STOP_AFTER, 21_600.max(stale.value.as_secs()));
+    if stale.value < 2 * poll {
+        let message = "it is less than two times repository.pollIntervalSeconds, so that one look \
+                       that comes late would do";
+        layers.report(STALE_AFTER, &stale.source, message);
+    }
+    if stop.value < stale.value {
+        let message = "it is less than repository.staleAfterSeconds";
+        layers.report(STOP_AFTER, &stop.source, message);
+    }
+    (stale, stop)
 }
 
 /// Takes the one of `url` and `path` that the higher layer sets.

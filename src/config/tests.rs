@@ -39,11 +39,14 @@ repository:
   pollIntervalSeconds: 30
   relistMinutes: 5
   fetchTimeoutSeconds: 90
+  staleAfterSeconds: 600
+  stopWritingAfterSeconds: 7200
   tokenFile: secrets/token
   caFile: /etc/ssl/ca.pem
 stateDirectory: state
 listen: "0.0.0.0:9000"
 workers: 8
+guards: {maxObjects: 10, maxPercent: 5, periodSeconds: 600}
 log: {format: json, level: debug}
 environments:
   production:
@@ -61,6 +64,9 @@ fn nothing_set_gives_the_documented_defaults() {
     assert_eq!(config.listen.value.to_string(), "127.0.0.1:8080");
     assert_eq!(config.workers.value, 4);
     assert_eq!(config.log.format.value, LogFormat::Text);
+    let guards = &config.guards;
+    assert_eq!((guards.max_objects.value, guards.max_percent.value), (5, 20));
+    assert_eq!(guards.period.value, Duration::from_secs(3600));
     assert!(config.environments.is_empty());
     let problem = config.repository().unwrap_err().to_string();
     assert!(problem.contains("LEVELSET_REPOSITORY_URL"), "{problem}");
@@ -75,6 +81,10 @@ fn every_setting_of_a_full_file_is_read() {
     assert_eq!(repository.poll_interval.value, Duration::from_secs(30));
     assert_eq!(repository.relist_interval.value, Duration::from_secs(300));
     assert_eq!(repository.fetch_timeout.value, Duration::from_secs(90));
+    assert_eq!(repository.stale_after.value, Duration::from_secs(600));
+    assert_eq!(repository.stop_writing_after.value, Duration::from_secs(7200));
+    assert_eq!((config.guards.max_objects.value, config.guards.max_percent.value), (10, 5));
+    assert_eq!(config.guards.period.value, Duration::from_secs(600));
     assert_eq!(repository.ca_file.as_ref().unwrap().value, Path::new("/etc/ssl/ca.pem"));
     assert_eq!(config.log.level.value, tracing::Level::DEBUG);
     let production = &config.environments["production"];
@@ -251,6 +261,29 @@ fn two_ways_to_one_scope_are_refused() {
     );
     assert_eq!(found.len(), 1);
     assert!(found[0].contains("same account and region as environments.a"), "{found:?}");
+}
+
+#[test]
+fn a_repository_that_is_seldom_asked_is_stale_later() {
+    let patience = |more: &str| {
+        let file = format!("repository: {{path: git{more}}}\n");
+        let config = load_all(&file, &[], &[]).unwrap();
+        let repository = config.repository().unwrap();
+        [repository.stale_after.value.as_secs(), repository.stop_writing_after.value.as_secs()]
+    };
+    assert_eq!(patience(""), [900, 21_600]);
+    assert_eq!(patience(", pollIntervalSeconds: 3600"), [10_800, 21_600]);
+    assert_eq!(patience(", staleAfterSeconds: 86400"), [86_400, 86_400]);
+}
+
+#[test]
+fn times_that_contradict_each_other_are_refused() {
+    let found = problems("repository: {path: git, staleAfterSeconds: 100}\n");
+    assert!(found[0].contains("less than two times repository.pollIntervalSeconds"), "{found:?}");
+    let found = problems("repository: {path: git, stopWritingAfterSeconds: 899}\n");
+    assert!(found[0].contains("less than repository.staleAfterSeconds"), "{found:?}");
+    let found = problems("repository: {path: git, stopWritingAfterSeconds: 0}\n");
+    assert!(found[0].contains("from 10 to"), "{found:?}");
 }
 
 #[test]

@@ -122,7 +122,9 @@ impl Cache {
                 self.absent.insert(key.clone());
             }
         }
+        let frozen = self.working.frozen.clone();
         self.settle(revision, &mut changes);
+        self.tell_frozen(frozen.as_deref(), &mut changes);
         self.tell_problems(&touched, &mut changes);
         self.wake_dependents(&mut changes);
         self.publish();
@@ -224,6 +226,16 @@ impl Cache {
         }
     }
 
+    /// Adds the keys that are frozen and were not, or the other way round.
+    fn tell_frozen(&self, before: Option<&Frozen>, changes: &mut Changes) {
+        let none = BTreeSet::new();
+        let before = before.map_or(&none, |frozen| &frozen.keys);
+        let now = self.working.frozen.as_ref().map_or(&none, |frozen| &frozen.keys);
+        for key in before.symmetric_difference(now) {
+            changes.keys.entry(key.clone()).or_insert(Change::Frozen);
+        }
+    }
+
     /// Replaces the problems, and adds the keys whose file has others than before.
     fn tell_problems(&mut self, touched: &BTreeSet<Key>, changes: &mut Changes) {
         let (before, now) = (self.snapshot(), self.files.problems_by_path());
@@ -247,7 +259,9 @@ impl Cache {
             .keys
             .iter()
             .filter(|(key, _)| key.kind == ObjectKind::Network)
-            .filter(|(_, change)| !matches!(change, Change::Annotations | Change::Problems))
+            .filter(|(_, change)| {
+                !matches!(change, Change::Annotations | Change::Problems | Change::Frozen)
+            })
             .map(|(key, _)| Arc::clone(&key.name))
             .collect();
         if networks.is_empty() {

@@ -35,6 +35,8 @@ pub enum Change {
     Problems,
     /// The `Network` that it names changed.
     Dependency,
+    /// A guard froze or released it together with others.
+    Frozen,
 }
 
 /// Lists what a change set led to.

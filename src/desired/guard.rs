@@ -63,6 +63,18 @@ impl Frozen {
     pub(super) fn new(keys: BTreeSet<Key>, reason: FreezeReason, revision: Revision) -> Self {
         Self { digest: digest(&keys), keys, reason, revision }
     }
+
+    /// Says what happened and what is held back, without a duration.
+    pub fn told(&self) -> String {
+        let commit = self.revision.short();
+        let what = match self.reason {
+            FreezeReason::TooMany => {
+                format!("{} objects vanished from Git together", self.keys.len())
+            }
+            FreezeReason::NothingLeft => "no object is left in Git".to_owned(),
+        };
+        format!("{what}, seen in commit {commit}; none counts as removed")
+    }
 }
 
 /// Counts the objects, as the guard needs it.

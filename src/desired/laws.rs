@@ -233,6 +233,10 @@ fn every_difference_is_reported(before: &Snapshot, after: &Snapshot, changes: &C
                 && old.removed == entry.removed
                 && old.object.annotations == entry.object.annotations
         });
+        let frozen = |snapshot: &Snapshot| {
+            snapshot.frozen.as_ref().is_some_and(|frozen| frozen.keys.contains(key))
+        };
+        let same = same && frozen(before) == frozen(after);
         let same = same && before.problems_of(key) == after.problems_of(key);
         assert_eq!(!same, changes.keys.contains_key(key), "{key}: {:?}", changes.keys.get(key));
     }

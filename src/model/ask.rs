@@ -4,10 +4,12 @@
 //! removal); a *request* is carried out once (a retry, a resumption, a confirmation). Whoever acts
 //! on them looks at what stands in the store, never at how it got there.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Key;
+use super::{Difference, Key};
 
 /// Says what is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +55,16 @@ pub enum Ask {
         /// The digest of the set that was confirmed.
         digest: String,
     },
+    /// Drift of the object was confirmed: no guard holds these differences. A level, which the agent
+    /// sets when it carries out a confirmation, and lifts when they are gone.
+    Revert {
+        /// The object.
+        object: Key,
+        /// What is reverted, each with the value that it had when it was shown.
+        differences: BTreeSet<Difference>,
+        /// The digest of the set that was confirmed.
+        digest: String,
+    },
 }
 
 impl Ask {
@@ -65,6 +77,7 @@ impl Ask {
             Self::Retry { .. } => "retry",
             Self::Confirm { .. } => "confirm",
             Self::Remove { .. } => "remove",
+            Self::Revert { .. } => "revert",
         }
     }
 
@@ -75,7 +88,8 @@ impl Ask {
             | Self::Snooze { object, .. }
             | Self::Resume { object }
             | Self::Retry { object }
-            | Self::Remove { object, .. } => Some(object),
+            | Self::Remove { object, .. }
+            | Self::Revert { object, .. } => Some(object),
             Self::Confirm { .. } => None,
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Apply, Disruption};
+use super::{Apply, Disruption, ResourceId};
 
 /// Describes one field that differs and can be mended in place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,37 @@ pub enum Origin {
     Drift,
 }
 
+/// Names one difference that nobody declared, together with what AWS has.
+///
+/// Another actual value is another difference: a word about the one is no word about the other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Difference {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The field's path in the manifest section, or [`Difference::EXISTENCE`].
+    pub field: String,
+    /// The actual value as JSON text.
+    pub actual: String,
+}
+
+impl Difference {
+    /// Stands in the place of a field when the resource itself was deleted outside Git.
+    pub const EXISTENCE: &'static str = "existence";
+
+    /// Stands in the place of the actual value of a resource that was deleted outside Git.
+    pub const DELETED: &'static str = "deleted";
+
+    /// Makes the difference of one field.
+    pub fn new(resource: &ResourceId, field: &str, actual: &Value) -> Self {
+        Self { resource: resource.clone(), field: field.to_owned(), actual: actual.to_string() }
+    }
+
+    /// Makes the difference of a resource that was deleted outside Git.
+    pub fn gone(resource: &ResourceId) -> Self {
+        Self::new(resource, Self::EXISTENCE, &Value::from(Self::DELETED))
+    }
+}
+
 /// Holds what the differ found for one resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
@@ -86,6 +117,11 @@ pub struct Wait {
     pub code: String,
     /// What it waits for, for people; holds no duration.
     pub reason: String,
+}
+
+impl Wait {
+    /// The code of drift that a guard holds until a person confirms it.
+    pub const FROZEN: &'static str = "Frozen";
 }
 
 /// Says that something is never done by itself.

@@ -30,4 +30,9 @@ pub struct Freeze {
 impl Freeze {
     /// Too many objects vanished from Git together: none counts as removed.
     pub const VANISHING: &'static str = "vanishing";
+    /// Too many objects drifted at once: none of these is reverted.
+    pub const DRIFT: &'static str = "drift";
+
+    /// Every guard.
+    pub const GUARDS: [&'static str; 2] = [Self::VANISHING, Self::DRIFT];
 }

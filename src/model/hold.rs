@@ -64,7 +64,8 @@ impl Holds {
                 Ask::Resume { .. }
                 | Ask::Retry { .. }
                 | Ask::Confirm { .. }
-                | Ask::Remove { .. } => {}
+                | Ask::Remove { .. }
+                | Ask::Revert { .. } => {}
             }
         }
         self

@@ -33,7 +33,7 @@ pub use ask::{Ask, Asked};
 pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
 pub use cloud::{Cloud, Target};
-pub use delta::{Delta, Diff, Notice, Origin, Refusal, Timing, Wait};
+pub use delta::{Delta, Diff, Difference, Notice, Origin, Refusal, Timing, Wait};
 pub use desired::{Bound, Input, Output, Resource, Unresolved};
 pub use fence::{Fence, Lost};
 pub use freeze::Freeze;

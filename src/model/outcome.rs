@@ -37,7 +37,8 @@ pub enum StepOutcome {
         /// What AWS said.
         error: CallError,
     },
-    /// Not tried, because the right to write was lost or the agent is stopping; says which.
+    /// Not tried, because the right to write was lost, Git is stale or the agent is stopping; says
+    /// which.
     Withheld {
         /// Why.
         reason: String,

@@ -1,13 +1,15 @@
 //! What is told about an object: rebuilt on every pass, stored, and shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delta::Wait;
-use super::{Action, Delta, Disruption, Generation, Notice, Refusal, ResourceId, Revision};
+use super::{
+    Action, Delta, Difference, Disruption, Generation, Notice, Refusal, ResourceId, Revision,
+};
 
 /// Holds the status of one object, in the shape of the API's `status`.
 ///
@@ -81,6 +83,10 @@ impl Condition {
     pub const SUSPENDED: &'static str = "Suspended";
     /// Drift is reported and not reverted for a while, because an annotation or a person says so.
     pub const SNOOZED: &'static str = "Snoozed";
+    /// A guard of the fleet holds the object's removal or its reverts until a person confirms.
+    pub const FROZEN: &'static str = "Frozen";
+    /// Git has not been confirmed for too long; what is declared may be out of date.
+    pub const STALE: &'static str = "Stale";
 
     /// The reason of a suspension or a snooze that is lifted in Git.
     pub const BY_ANNOTATION: &'static str = "Annotation";
@@ -109,8 +115,8 @@ pub struct ResourceStatus {
     pub id: ResourceId,
     /// What the last pass meant to do.
     pub action: Action,
-    /// One word: `Converged`, `Created`, `Updated`, `Waiting`, `Deferred`, `Reported`, `Refused`,
-    /// `Blocked`, `Failed`, `Unknown`, `Retained`.
+    /// One word: `Converged`, `Created`, `Updated`, `Waiting`, `Deferred`, `Frozen`, `Reported`,
+    /// `Refused`, `Blocked`, `Failed`, `Unknown`, `Retained`.
     pub state: String,
     /// A sentence for people.
     pub message: String,
@@ -144,7 +150,7 @@ pub struct DriftStatus {
     pub declared: Value,
     /// When it was first seen.
     pub first_seen: Timestamp,
-    /// What is done about it: `Reverting`, `Reported`, `Deferred`, `Waiting`, `Refused`.
+    /// What is done about it: `Reverting`, `Reported`, `Deferred`, `Waiting`, `Frozen`, `Refused`.
     pub disposition: String,
 }
 
@@ -160,6 +166,18 @@ pub struct Memory {
     pub not_before: Option<Timestamp>,
     /// What is remembered per resource, by the text of its id.
     pub resources: BTreeMap<String, ResourceMemory>,
+    /// How the object stands to the guard on mass drift.
+    pub drift: DriftMemory,
+}
+
+/// Holds what the guard on mass drift has to know of an object after a restart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DriftMemory {
+    /// When drift of the object was last let through; it counts for a period.
+    pub let_through: Option<Timestamp>,
+    /// The differences that are held until a person confirms them.
+    pub frozen: BTreeSet<Difference>,
 }
 
 /// Holds what is remembered about one resource.

@@ -22,8 +22,18 @@ const CONTESTED_DANGER_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 /// Says that a difference is not mended now.
 pub(super) struct Held {
     pub(super) wait: Wait,
-    /// When it is mended; `None` when it is reported and left.
-    pub(super) until: Option<Timestamp>,
+    pub(super) end: End,
+}
+
+/// Says when a difference that is held is mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// At this time.
+    At(Timestamp),
+    /// When a person confirms it.
+    Confirmed,
+    /// Never: it is reported and left.
+    Never,
 }
 
 /// Parts the differences into those that are mended now and those that are not.
@@ -40,7 +50,8 @@ pub(super) fn part(
     for delta in deltas {
         let hold = drift_hold(request, memory, delta)
             .or_else(|| window_hold(window, delta))
-            .or_else(|| storage::hold(request, memory, delta));
+            .or_else(|| storage::hold(request, memory, delta))
+            .or_else(|| fleet_hold(request, subject, delta));
         match hold {
             Some(hold) => held.push(hold),
             None => due.push(delta.clone()),
@@ -60,23 +71,34 @@ fn drift_hold(
         return None;
     }
     if request.policy.drift == DriftPolicy::Report {
-        return Some(held(delta, "Reported", "the policy reports drift and leaves it", None));
+        return Some(held(delta, "Reported", "the policy reports drift and leaves it", End::Never));
     }
     if let Some((until, why)) = request.snooze() {
-        return Some(held(delta, "Snoozed", &why, Some(until)));
+        return Some(held(delta, "Snoozed", &why, End::At(until)));
     }
-    let until = contested_until(memory?.reverted.get(&delta.field)?, delta)?;
+    let until = contested_until(memory?, delta)?;
     let reason = "the field was reverted again and again; somebody else sets it too";
-    (until > request.now).then(|| held(delta, "Contested", reason, Some(until)))
+    (until > request.now).then(|| held(delta, "Contested", reason, End::At(until)))
 }
 
 /// Returns when a contested field may be reverted again.
-fn contested_until(reverts: &[Timestamp], delta: &Delta) -> Option<Timestamp> {
-    let (first, last) = (reverts.first()?, reverts.last()?);
-    let is_contested =
-        reverts.len() >= CONTEST_REVERTS && last.duration_since(*first) <= CONTEST_PERIOD;
+fn contested_until(memory: &ResourceMemory, delta: &Delta) -> Option<Timestamp> {
+    let last = memory.reverted.get(&delta.field)?.last()?;
     let interval = if delta.security { CONTESTED_DANGER_INTERVAL } else { CONTESTED_INTERVAL };
-    is_contested.then(|| last.checked_add(interval).unwrap_or(Timestamp::MAX))
+    is_contested(memory, &delta.field).then(|| last.checked_add(interval).unwrap_or(Timestamp::MAX))
+}
+
+/// Tells whether somebody else sets a field as often as it is reverted.
+pub(super) fn is_contested(memory: &ResourceMemory, field: &str) -> bool {
+    let reverts = memory.reverted.get(field).map_or(&[][..], Vec::as_slice);
+    let (Some(first), Some(last)) = (reverts.first(), reverts.last()) else { return false };
+    reverts.len() >= CONTEST_REVERTS && last.duration_since(*first) <= CONTEST_PERIOD
+}
+
+/// Drift that the guard of the fleet froze is mended when a person confirms it.
+fn fleet_hold(request: &Request<'_>, subject: &Subject<'_>, delta: &Delta) -> Option<Held> {
+    let frozen = request.frozen.filter(|frozen| frozen.holds(&subject.resource.id, delta))?;
+    Some(held(delta, Wait::FROZEN, &frozen.why, End::Confirmed))
 }
 
 /// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
@@ -86,7 +108,7 @@ fn window_hold(window: Option<Timestamp>, delta: &Delta) -> Option<Held> {
         && delta.disruption.needs_window()
         && !delta.security;
     let reason = "the maintenance window, because the change restarts the database";
-    window.filter(|_| belongs_in_window).map(|at| held(delta, "Window", reason, Some(at)))
+    window.filter(|_| belongs_in_window).map(|at| held(delta, "Window", reason, End::At(at)))
 }
 
 /// Returns when the maintenance window opens; `None` when it is open, or there is none.
@@ -95,8 +117,8 @@ fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Op
     (!window.is_open(request.now)).then(|| window.next_start(request.now))
 }
 
-pub(super) fn held(delta: &Delta, code: &str, reason: &str, until: Option<Timestamp>) -> Held {
+pub(super) fn held(delta: &Delta, code: &str, reason: &str, end: End) -> Held {
     let wait =
         Wait { field: delta.field.clone(), code: code.to_owned(), reason: reason.to_owned() };
-    Held { wait, until }
+    Held { wait, end }
 }

@@ -12,6 +12,7 @@ mod holds;
 mod memory;
 mod ownership;
 mod present;
+mod reverts;
 mod storage;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub use memory::remember;
+pub use reverts::{Frozen, Reverts};
 
 use crate::model::desired::{Field, Unresolved};
 use crate::model::plan::{Action, Plan, Step, Verdict};
@@ -27,7 +29,7 @@ use crate::model::policy::DriftPolicy;
 use crate::model::status::{Memory, ResourceMemory};
 use crate::model::{
     Apply, Bound, Delta, Diff, Disruption, Doubt, Holds, Input, Key, Kind, Notice, Observed,
-    Origin, Policy, Readiness, Resource, ResourceId, Revision, Timing,
+    Origin, Policy, Readiness, Resource, ResourceId, Revision, Timing, Wait,
 };
 
 /// How long a create that was sent may stay unseen before it is sent again.
@@ -52,6 +54,8 @@ pub struct Request<'a> {
     pub holds: &'a Holds,
     /// True when too many attempts have failed: everything is reported and nothing is done.
     pub exhausted: bool,
+    /// Drift that the guard of the fleet holds until a person confirms it.
+    pub frozen: Option<&'a Frozen>,
     /// What is remembered of earlier passes.
     pub memory: &'a Memory,
     /// When a create was sent whose resource has not been read since.
@@ -206,8 +210,11 @@ fn vanished(request: &Request<'_>, step: &mut Step) -> Option<Verdict> {
     if request.policy.drift == DriftPolicy::Report {
         return Some(Verdict::Reported);
     }
-    let (until, why) = request.snooze()?;
-    Some(Verdict::Deferred { until, why })
+    if let Some((until, why)) = request.snooze() {
+        return Some(Verdict::Deferred { until, why });
+    }
+    let frozen = request.frozen.filter(|frozen| frozen.holds_gone(&step.resource))?;
+    Some(waiting(Wait::FROZEN, frozen.why.clone()))
 }
 
 /// Lists every value that a creation sets.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::holds::{self, Held};
+use super::holds::{self, End, Held};
 use super::memory::was_in_force;
 use super::ownership::{Ownership, ownership};
 use super::{DEPENDENCY, Present, Request, Subject, is_only_read, remembered, waiting};
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DisruptionPolicy;
+use crate::model::status::ResourceMemory;
 use crate::model::{
     Apply, Bound, Delta, Disruption, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing,
     Wait, Window,
@@ -144,7 +145,7 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
     if due.is_empty() {
         step.verdict = nothing_due(&held);
         step.waits
-            .extend(held.into_iter().filter(|held| held.until.is_some()).map(|held| held.wait));
+            .extend(held.into_iter().filter(|held| held.end != End::Never).map(|held| held.wait));
         return step;
     }
     step.waits.extend(held.into_iter().map(|held| held.wait));
@@ -184,9 +185,16 @@ fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) 
     if step.refusals.is_empty() { Verdict::Go } else { Verdict::Refused }
 }
 
-/// The verdict when every difference is held: until the first of them is due, or for good.
+/// The verdict when every difference is held: until a person confirms, until the first of them is
+/// due, or for good.
 fn nothing_due(held: &[Held]) -> Verdict {
-    let times = held.iter().filter_map(|held| Some((held.until?, &held.wait.reason)));
+    if let Some(frozen) = held.iter().find(|held| held.end == End::Confirmed) {
+        return waiting(Wait::FROZEN, frozen.wait.reason.clone());
+    }
+    let times = held.iter().filter_map(|held| match held.end {
+        End::At(until) => Some((until, &held.wait.reason)),
+        End::Confirmed | End::Never => None,
+    });
     match times.min() {
         Some((until, why)) => deferred(until, why),
         None => Verdict::Reported,
@@ -216,6 +224,12 @@ fn futile(
     (age < READBACK_GRACE).then(|| {
         waiting("ReadbackLag", "AWS accepted this change and does not show it yet".to_owned())
     })
+}
+
+/// Tells whether AWS accepted a change again and again without effect.
+pub(super) fn is_stalled(memory: &ResourceMemory, delta: &Delta) -> bool {
+    let accepted = memory.accepted.as_ref().filter(|known| known.times >= FUTILE_CHANGES);
+    accepted.is_some_and(|accepted| accepted.fields.get(&delta.field) == Some(&delta.to))
 }
 
 fn no_effect(delta: &Delta, times: u32) -> Refusal {

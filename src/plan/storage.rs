@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Request;
-use super::holds::{Held, held};
+use super::holds::{End, Held, held};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::status::{ResourceMemory, StorageMemory};
 use crate::model::{Delta, Disruption, ErrorClass, Kind, Observed, Timing};
@@ -34,7 +34,7 @@ pub(super) fn hold(
         None => "AWS takes no further change so soon after the last one of the storage".to_owned(),
         Some(said) => format!("AWS refused it, as it does soon after another change: {said}"),
     };
-    (until > request.now).then(|| held(delta, "StorageLock", &reason, Some(until)))
+    (until > request.now).then(|| held(delta, "StorageLock", &reason, End::At(until)))
 }
 
 /// Notes how the storage looks, and whether it has changed or does not take a change.

@@ -11,10 +11,10 @@ use crate::model::desired::OWNER_TAG;
 use crate::model::kind::{List, Lists};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
-use crate::model::status::ResourceMemory;
+use crate::model::status::{AcceptedPatch, ResourceMemory};
 use crate::model::{
-    AccountId, Call, ErrorClass, Holder, KindName, Permission, Region, ResourceId, Rule, Scope,
-    Snooze, Wait,
+    AccountId, Call, Difference, ErrorClass, Holder, KindName, Permission, Region, ResourceId,
+    Rule, Scope, Snooze, Wait,
 };
 
 /// A kind with one field that reboots and a maintenance window.
@@ -77,6 +77,7 @@ struct Scene {
     resource: Resource,
     state: State,
     holds: Holds,
+    frozen: Option<Frozen>,
     intent: Option<Timestamp>,
     now: Timestamp,
 }
@@ -134,6 +135,7 @@ impl Scene {
             },
             state,
             holds: Holds::default(),
+            frozen: None,
             intent: None,
             now: now(),
         }
@@ -169,6 +171,7 @@ impl Scene {
             policy: &self.policy,
             holds: &self.holds,
             exhausted: false,
+            frozen: self.frozen.as_ref(),
             memory: &self.memory,
             intents: intents.into_iter().collect(),
             now: self.now,
@@ -328,6 +331,104 @@ fn a_snooze_defers_the_revert_and_not_a_change_from_git() {
     let mut changed = Scene::present(red_for_blue());
     changed.holds = snoozed(until);
     assert!(changed.step().is_work());
+}
+
+/// Freezes the blue of a lamp that Git wants red.
+fn frozen() -> Option<Frozen> {
+    let blue = Difference::new(&bound().id, "colour", &json!("blue"));
+    Some(Frozen { differences: [blue].into(), why: "too many".to_owned() })
+}
+
+#[test]
+fn frozen_drift_waits_for_a_person_and_is_no_failure() {
+    let mut scene = Scene::present(red_for_blue()).converged_before();
+    scene.frozen = frozen();
+    let step = scene.step();
+    assert_eq!(step.verdict, waiting(Wait::FROZEN, "too many".to_owned()));
+    assert!(step.calls.is_empty());
+    assert_eq!((step.deltas.len(), &*step.waits[0].code), (1, Wait::FROZEN));
+}
+
+#[test]
+fn only_the_value_that_was_shown_is_frozen_and_no_danger_and_no_change_from_git() {
+    let mut changed = Scene::present(red_for_blue());
+    changed.frozen = frozen();
+    assert!(changed.step().is_work(), "Git changed it");
+    let with = |change: fn(&mut Delta)| {
+        let mut diff = red_for_blue();
+        change(&mut diff.deltas[0]);
+        let mut scene = Scene::present(diff).converged_before();
+        scene.frozen = frozen();
+        scene.step()
+    };
+    assert!(with(|delta| delta.security = true).is_work());
+    assert!(with(|delta| delta.from = json!("green")).is_work());
+}
+
+#[test]
+fn a_frozen_resource_that_is_gone_is_not_made_anew() {
+    let mut scene = Scene::with(State::Absent(bound())).converged_before();
+    let gone = Difference::gone(&bound().id);
+    scene.frozen = Some(Frozen { differences: [gone].into(), why: "too many".to_owned() });
+    assert_eq!(scene.step().verdict, waiting(Wait::FROZEN, "too many".to_owned()));
+    assert!(!scene.step().is_work());
+}
+
+#[test]
+fn the_guard_counts_what_is_reverted_now_and_nothing_else() {
+    let reverts = |scene: &Scene| {
+        let request = scene.request();
+        Reverts::of(&request, &plan(&request))
+    };
+    let drifted = || Scene::present(red_for_blue()).converged_before();
+    let blue = frozen().unwrap().differences;
+    assert_eq!(reverts(&drifted()).due, blue);
+    assert_eq!(reverts(&Scene::present(red_for_blue())), Reverts::default(), "Git changed it");
+    let mut reported = drifted();
+    reported.policy.drift = DriftPolicy::Report;
+    let mut idle = drifted();
+    idle.holds = suspended();
+    let mut asleep = drifted();
+    asleep.holds = snoozed(Timestamp::MAX);
+    for scene in [reported, idle, asleep] {
+        let expected = Reverts { present: blue.clone(), ..Reverts::default() };
+        assert_eq!(reverts(&scene), expected);
+    }
+    let gone = Scene::with(State::Absent(bound())).converged_before();
+    assert_eq!(reverts(&gone).due, [Difference::gone(&bound().id)].into());
+    let unknown = Scene::with(State::Unknown(Doubt::Throttled));
+    assert_eq!(reverts(&unknown).unseen, [bound().id].into());
+}
+
+#[test]
+fn a_known_fight_takes_no_place_among_the_reverts_of_the_fleet() {
+    let reverts = |memory: ResourceMemory| {
+        let mut scene = Scene::present(red_for_blue()).converged_before();
+        let known = scene.memory.resources.values_mut().next().unwrap();
+        let converged = std::mem::take(&mut known.converged);
+        *known = ResourceMemory { converged, ..memory };
+        let request = scene.request();
+        let plan = plan(&request);
+        assert!(plan.has_work());
+        Reverts::of(&request, &plan).due.len()
+    };
+    let ago = |minutes: [i64; 3]| {
+        let times = minutes.map(|minutes| now() - SignedDuration::from_mins(minutes)).to_vec();
+        let reverted = BTreeMap::from([("colour".to_owned(), times)]);
+        ResourceMemory { reverted, ..ResourceMemory::default() }
+    };
+    assert_eq!(reverts(ago([130, 100, 70])), 0, "contested");
+    assert_eq!(reverts(ago([300, 100, 70])), 1, "reverted now and then");
+    let accepted = |times| ResourceMemory {
+        accepted: Some(AcceptedPatch {
+            fields: BTreeMap::from([("colour".to_owned(), json!("red"))]),
+            at: now() - SignedDuration::from_hours(2),
+            times,
+        }),
+        ..ResourceMemory::default()
+    };
+    assert_eq!(reverts(accepted(3)), 0, "stalled");
+    assert_eq!(reverts(accepted(2)), 1, "tried");
 }
 
 #[test]

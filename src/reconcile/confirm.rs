@@ -7,33 +7,44 @@
 //! Invariant: a confirmation is written to the store before it is acted on, and its request goes in
 //! the same transaction, so that a death in between neither loses nor repeats it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::mass_drift::{MASS_DRIFT, MassDrift, released};
 use super::triggers::Triggers;
-use crate::desired::{FreezeReason, Frozen};
-use crate::model::{Ask, Asked, Freeze, Key};
+use crate::desired::{Change, Frozen};
+use crate::model::{Ask, Asked, Difference, Freeze, Key};
 use crate::status::{Settlement, StoreError};
 
 /// Holds a set that a guard froze and a person confirmed.
 enum Held {
     /// Of the guard on vanishing.
     Vanished(Arc<Frozen>),
+    /// Of the guard on mass drift.
+    Drifted(BTreeMap<Key, BTreeSet<Difference>>),
 }
 
 impl Held {
     fn guard(&self) -> &'static str {
         match self {
             Self::Vanished(_) => Freeze::VANISHING,
+            Self::Drifted(_) => Freeze::DRIFT,
         }
     }
 
-    /// The objects whose removal is thereby confirmed.
-    fn removed(&self) -> BTreeSet<Key> {
+    /// Says what becomes of the request.
+    fn settlement(&self, request: Asked) -> Settlement {
+        let nothing = Settlement::of_nothing(request);
+        let released = Some(self.guard().to_owned());
         match self {
-            Self::Vanished(frozen) => frozen.keys.clone(),
+            Self::Vanished(frozen) => {
+                Settlement { released, removed: frozen.keys.clone(), ..nothing }
+            }
+            Self::Drifted(reverted) => {
+                Settlement { released, reverted: reverted.clone(), ..nothing }
+            }
         }
     }
 }
@@ -49,23 +60,30 @@ impl Triggers {
     }
 
     async fn answer_all(&mut self) -> Result<(), StoreError> {
-        for request in self.engine.store.asked_since(0).await? {
-            if let Ask::Confirm { digest } = request.ask.clone() {
-                self.answer(request, &digest).await?;
+        let asked = self.engine.store.asked_since(0).await?;
+        for request in &asked {
+            if let Ask::Confirm { digest } = &request.ask {
+                self.answer(request.clone(), digest, &asked).await?;
             }
         }
         Ok(())
     }
 
-    async fn answer(&mut self, request: Asked, digest: &str) -> Result<(), StoreError> {
-        let held = self.offer(digest);
+    async fn answer(
+        &mut self,
+        request: Asked,
+        digest: &str,
+        asked: &[Asked],
+    ) -> Result<(), StoreError> {
+        let held = self.offer(digest, asked);
         if held.is_none() && self.is_told_frozen(digest).await? {
             // Its guard has not looked since the start; it will be offered this again.
             return Ok(());
         }
-        let removed = held.as_ref().map(Held::removed).unwrap_or_default();
-        let released = held.as_ref().map(|held| held.guard().to_owned());
-        let settlement = Settlement { request, released, removed };
+        let settlement = match &held {
+            Some(held) => held.settlement(request),
+            None => Settlement::of_nothing(request),
+        };
         self.engine.store.settle(&settlement, self.engine.token()?).await?;
         let by = settlement.request.by;
         match held {
@@ -79,19 +97,26 @@ impl Triggers {
     }
 
     /// Offers a digest to each guard, one after the other: this is where a confirmation meets them.
-    fn offer(&self, digest: &str) -> Option<Held> {
+    fn offer(&self, digest: &str, asked: &[Asked]) -> Option<Held> {
         let vanished = self.cache.snapshot().frozen.clone();
-        vanished.filter(|frozen| frozen.digest == digest).map(Held::Vanished)
+        if let Some(frozen) = vanished.filter(|frozen| frozen.digest == digest) {
+            return Some(Held::Vanished(frozen));
+        }
+        let guard = self.engine.mass_drift();
+        let is_meant = !guard.frozen().is_empty() && guard.digest() == digest;
+        is_meant.then(|| Held::Drifted(with_earlier(guard.frozen(), asked)))
     }
 
     fn release(&mut self, held: &Held) {
+        self.told.remove(held.guard());
         match held {
-            Held::Vanished(frozen) => {
-                self.told = None;
-                match self.cache.confirm(&frozen.digest) {
-                    Ok(changes) => self.wake(changes.keys),
-                    Err(error) => tracing::error!(%error, "a confirmed set was not released"),
-                }
+            Held::Vanished(frozen) => match self.cache.confirm(&frozen.digest) {
+                Ok(changes) => self.wake(changes.keys),
+                Err(error) => tracing::error!(%error, "a confirmed set was not released"),
+            },
+            Held::Drifted(reverted) => {
+                self.engine.mass_drift().release(reverted);
+                self.wake(reverted.keys().map(|key| (key.clone(), Change::Frozen)).collect());
             }
         }
     }
@@ -101,63 +126,84 @@ impl Triggers {
         Ok(frozen.iter().any(|freeze| freeze.digest == digest))
     }
 
-    /// Brings what the store tells of the guard on vanishing level with what it holds.
-    pub(super) async fn tell_frozen(&mut self) {
-        let snapshot = self.cache.snapshot();
-        let held = snapshot.frozen.as_deref();
-        let is_told = match (&self.told, held) {
-            (Some(told), Some(held)) => told.digest == held.digest && is_same_reason(told, held),
-            (told, held) => told.is_none() && held.is_none(),
-        };
-        if is_told {
+    /// Brings what the store tells of the guards level with what they hold.
+    ///
+    /// Before the first full list they hold nothing yet, and what was told stands.
+    pub async fn tell_frozen(&mut self) {
+        let (snapshot, now) = (self.cache.snapshot(), self.engine.clock.now());
+        if !snapshot.synced {
             return;
         }
-        let freeze = held.map(|held| freeze(held, self.engine.clock.now()));
-        match &freeze {
-            Some(freeze) => {
-                tracing::warn!(
-                    reason = freeze.reason,
-                    digest = freeze.digest,
-                    "{}",
-                    freeze.message
-                );
+        let vanished = snapshot.frozen.as_deref().map(|held| vanished(held, now));
+        let drifted = drifted(&self.engine.mass_drift(), now);
+        for (guard, freeze) in [(Freeze::VANISHING, vanished), (Freeze::DRIFT, drifted)] {
+            if is_same(self.told.get(guard), freeze.as_ref()) {
+                continue;
             }
-            None => tracing::info!("the vanished objects are back or confirmed"),
-        }
-        match self.write_frozen(freeze.as_ref()).await {
-            Ok(()) => self.told = freeze,
-            Err(error) => tracing::error!(%error, "people cannot see what is frozen"),
+            match self.write_frozen(guard, freeze.as_ref()).await {
+                Ok(()) => self.tell(guard, freeze),
+                Err(error) => tracing::error!(%error, guard, "people cannot see what is frozen"),
+            }
         }
     }
 
-    async fn write_frozen(&self, freeze: Option<&Freeze>) -> Result<(), StoreError> {
+    fn tell(&mut self, guard: &'static str, freeze: Option<Freeze>) {
+        match &freeze {
+            Some(it) => {
+                tracing::warn!(guard, reason = it.reason, digest = it.digest, "{}", it.message);
+            }
+            None => tracing::info!(guard, "nothing is frozen any more"),
+        }
+        self.told.remove(guard);
+        self.told.extend(freeze.map(|freeze| (guard.to_owned(), freeze)));
+    }
+
+    async fn write_frozen(&self, guard: &str, freeze: Option<&Freeze>) -> Result<(), StoreError> {
         let token = self.engine.token()?;
         match freeze {
             Some(freeze) => self.engine.store.freeze(freeze, token).await,
-            None => self.engine.store.thaw(Freeze::VANISHING, token).await,
+            None => self.engine.store.thaw(guard, token).await,
         }
     }
 }
 
-fn is_same_reason(told: &Freeze, held: &Frozen) -> bool {
-    told.reason == held.reason.as_str()
+fn is_same(told: Option<&Freeze>, held: Option<&Freeze>) -> bool {
+    let name = |freeze: &Freeze| (freeze.digest.clone(), freeze.reason.clone());
+    told.map(name) == held.map(name)
 }
 
-fn freeze(held: &Frozen, now: Timestamp) -> Freeze {
-    let commit = held.revision.short();
-    let what = match held.reason {
-        FreezeReason::TooMany => format!("{} objects vanished from Git together", held.keys.len()),
-        FreezeReason::NothingLeft => "no object is left in Git".to_owned(),
-    };
+/// An object has one word about its drift: a later one says again what is not done yet.
+fn with_earlier(
+    frozen: &BTreeMap<Key, BTreeSet<Difference>>,
+    asked: &[Asked],
+) -> BTreeMap<Key, BTreeSet<Difference>> {
+    let of = |key: &Key| released(asked.iter().filter(|it| it.ask.object() == Some(key)));
+    frozen.iter().map(|(key, differences)| (key.clone(), differences | &of(key))).collect()
+}
+
+fn vanished(held: &Frozen, now: Timestamp) -> Freeze {
     Freeze {
         guard: Freeze::VANISHING.to_owned(),
         digest: held.digest.clone(),
         reason: held.reason.as_str().to_owned(),
-        message: format!("{what}, seen in commit {commit}; none counts as removed"),
+        message: held.told(),
         objects: held.keys.clone(),
         revision: Some(held.revision.clone()),
         since: now,
     }
+}
+
+fn drifted(held: &MassDrift, now: Timestamp) -> Option<Freeze> {
+    let objects: BTreeSet<Key> = held.frozen().keys().cloned().collect();
+    (!objects.is_empty()).then(|| Freeze {
+        guard: Freeze::DRIFT.to_owned(),
+        digest: held.digest().to_owned(),
+        reason: MASS_DRIFT.to_owned(),
+        message: held.told(),
+        objects,
+        revision: None,
+        since: now,
+    })
 }
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::freshness::{Confirmation, Freshness};
+use super::mass_drift::MassDrift;
 use super::next::Pace;
-use crate::desired::Reader;
+use crate::desired::{Reader, Snapshot};
 use crate::manifest::Object;
 use crate::manifest::expand::Place;
 use crate::model::{Clock, Cloud, Fence, Scope, Token};
@@ -46,6 +49,10 @@ pub struct Engine {
     pub creating: tokio::sync::Mutex<()>,
     /// Set while passes cannot be recorded: nothing is changed that nobody would remember.
     pub is_amnesic: AtomicBool,
+    /// What is reverted lately, and what is held because it is too much at once.
+    pub mass_drift: Mutex<MassDrift>,
+    /// When Git was last confirmed.
+    pub confirmation: Confirmation,
     /// The source of jitter.
     pub jitter: Jitter,
 }
@@ -101,6 +108,26 @@ impl Engine {
              hold ({known})",
             object.path, object.line
         )
+    }
+
+    /// Returns the guard on mass drift; nobody holds it across a wait.
+    pub fn mass_drift(&self) -> MutexGuard<'_, MassDrift> {
+        self.mass_drift.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how fresh Git is, and what is to be said if it is not.
+    pub fn staleness(&self, snapshot: &Snapshot) -> Option<(Freshness, String)> {
+        let freshness = self.confirmation.freshness(Instant::now());
+        let rest = match freshness {
+            Freshness::Fresh => return None,
+            Freshness::Stale => "what is declared may be out of date",
+            Freshness::Stopped => "nothing is changed before it is",
+        };
+        let since = match snapshot.source.confirmed_at {
+            Some(at) => format!("since {at:.0}"),
+            None => "since the agent started".to_owned(),
+        };
+        Some((freshness, format!("Git has not been confirmed {since}; {rest}")))
     }
 
     /// Returns the token that a write to the store carries.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::engine::Engine;
+use super::freshness::Freshness;
 use crate::apply::{Gate, GateFuture};
 use crate::model::plan::Action;
 use crate::model::{Call, CallError, ErrorClass, Key, Step};
@@ -33,6 +34,11 @@ impl<'a> PassGate<'a> {
         }
         if self.engine.is_amnesic.load(Ordering::Relaxed) {
             return Err("the last pass could not be recorded".to_owned());
+        }
+        if let Some((Freshness::Stopped, why)) =
+            self.engine.staleness(&self.engine.desired.snapshot())
+        {
+            return Err(why);
         }
         if step.action == Action::Create {
             self.intend(step, call).await?;

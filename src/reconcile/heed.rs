@@ -9,7 +9,8 @@
 use jiff::Timestamp;
 
 use crate::model::status::Memory;
-use crate::model::{Ask, Asked, Key};
+use crate::model::{Ask, Asked, Difference, Key};
+use crate::plan::Reverts;
 use crate::status::Event;
 
 /// Forgets what keeps the agent from trying, if somebody asked for another try: failures, changes
@@ -32,11 +33,16 @@ pub(super) fn forgive(memory: &mut Memory, asked: &[Asked]) {
 
 /// Returns the numbers of what a pass of an object carries out.
 ///
-/// A confirmed removal stands while the manifest is gone.
-pub(super) fn answered(asked: &[Asked], is_removed: bool) -> Vec<u64> {
-    let is_over = |asked: &&Asked| match asked.ask {
-        Ask::Remove { .. } => !is_removed,
-        _ => asked.ask.is_request(),
+/// A confirmed removal stands while the manifest is gone, confirmed drift while any of it is there
+/// or cannot be seen.
+pub(super) fn answered(asked: &[Asked], is_gone: bool, reverts: &Reverts) -> Vec<u64> {
+    let is_there = |difference: &Difference| {
+        reverts.present.contains(difference) || reverts.unseen.contains(&difference.resource)
+    };
+    let is_over = |asked: &&Asked| match &asked.ask {
+        Ask::Remove { .. } => !is_gone,
+        Ask::Revert { differences, .. } => !differences.iter().any(is_there),
+        ask => ask.is_request(),
     };
     asked.iter().filter(is_over).map(|asked| asked.number).collect()
 }
@@ -55,8 +61,11 @@ pub(super) fn events(key: &Key, asked: &[Asked], now: Timestamp) -> Vec<Event> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
+    use crate::model::{AccountId, KindName, Region, ResourceId, Scope};
 
     fn asked(number: u64, ask: Ask) -> Asked {
         Asked { number, ask, by: "alice".to_owned(), at: Timestamp::UNIX_EPOCH }
@@ -75,8 +84,25 @@ mod tests {
 
     #[test]
     fn levels_stand_and_requests_are_done_with() {
-        assert_eq!(answered(&everything(), true), [2, 3]);
-        assert_eq!(answered(&everything(), false), [2, 3, 4], "the manifest is back");
+        let nothing = Reverts::default();
+        assert_eq!(answered(&everything(), true, &nothing), [2, 3]);
+        assert_eq!(answered(&everything(), false, &nothing), [2, 3, 4], "the manifest is back");
+    }
+
+    #[test]
+    fn confirmed_drift_stands_until_all_of_it_is_known_to_be_gone() {
+        let scope = Scope { account: AccountId::new("012345678901"), region: Region::new("r") };
+        let resource = ResourceId { kind: KindName::new("lamp"), scope, name: "a".into() };
+        let [one, two] = ["x", "y"].map(|field| Difference::new(&resource, field, &1.into()));
+        let differences = BTreeSet::from([one, two.clone()]);
+        let object = Key::workspace("a");
+        let revert = [asked(7, Ask::Revert { object, differences, digest: String::new() })];
+        let partly = Reverts { present: [two].into(), ..Reverts::default() };
+        let unseen = Reverts { unseen: [resource].into(), ..Reverts::default() };
+        for there in [partly, unseen] {
+            assert!(answered(&revert, false, &there).is_empty());
+        }
+        assert_eq!(answered(&revert, false, &Reverts::default()), [7]);
     }
 
     #[test]
@@ -100,6 +126,7 @@ mod tests {
             waits: 4,
             not_before: Some(Timestamp::UNIX_EPOCH),
             resources: [("db_instance/a".to_owned(), known)].into(),
+            ..Memory::default()
         };
         let mut memory = before.clone();
         forgive(&mut memory, &everything()[..1]);

@@ -7,11 +7,14 @@
 //! it). A trigger carries no content. Every pass ends with a next one, or
 //! with a condition that says why there is none.
 
+mod causes;
 mod confirm;
 mod dependents;
 pub mod engine;
+pub mod freshness;
 mod gate;
 mod heed;
+pub mod mass_drift;
 pub mod next;
 pub mod pass;
 pub mod requests;

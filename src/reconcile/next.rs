@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{ErrorClass, Policy};
+use crate::model::{ErrorClass, Policy, Wait};
 use crate::queue::{Lane, backoff};
 
 /// Says how fast passes of one object may follow each other.
@@ -120,7 +120,9 @@ fn standing(attempt: &Attempt) -> Standing {
             Standing::Worked
         }
         StepOutcome::Postponed { .. } | StepOutcome::Withheld { .. } => Standing::Waiting,
-        StepOutcome::Unneeded => match attempt.step.verdict {
+        StepOutcome::Unneeded => match &attempt.step.verdict {
+            // Nothing settles it but a person, whose word wakes the object.
+            Verdict::Waiting { code, .. } if code == Wait::FROZEN => Standing::Settled,
             Verdict::Waiting { .. } | Verdict::Blocked { .. } => Standing::Waiting,
             _ => Standing::Settled,
         },

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::causes::{drifted, join, stale, vanished};
 use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
+use super::mass_drift::released;
 use super::next::{Next, next, nothing_follows};
 use super::sight::{Needs, Sighting, look};
 use crate::apply::apply;
@@ -18,11 +20,11 @@ use crate::manifest::Object;
 use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
-use crate::model::status::Memory;
+use crate::model::status::{DriftMemory, Memory};
 use crate::model::{
     Asked, Generation, Key, ObjectKind, ObjectStatus, Plan, Resource, ResourceId, Step,
 };
-use crate::plan::{Request, plan, remember};
+use crate::plan::{Frozen, Request, Reverts, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
 use crate::status::{Event, Record, StoreError, events};
@@ -61,19 +63,18 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
         problems: snapshot.problems_of(key).to_vec(),
         holds: entry.object.holds().and(&history.asked),
         removed: entry.removed.is_some(),
+        frozen: vanished(&snapshot, key),
+        stale: stale(engine, &snapshot),
+        failed: history.memory.failures >= entry.object.policy().max_retries,
         ..Found::new(engine.clock.now(), entry.generation)
     };
-    let is_exhausted = history.memory.failures >= entry.object.policy().max_retries;
-    let found = Found { failed: is_exhausted, ..found };
     if found.removed {
-        let memory = history.memory.clone();
-        return record_pass(engine, history, found, memory, None).await;
+        return record_without_look(engine, history, found).await;
     }
     match engine.place(&entry.object) {
         Err(unplaced) => {
-            let memory = history.memory.clone();
             let found = Found { unplaced: Some(unplaced), ..found };
-            record_pass(engine, history, found, memory, None).await
+            record_without_look(engine, history, found).await
         }
         Ok(place) => {
             let resources = resources(engine, &snapshot, &entry.object, &place);
@@ -110,18 +111,26 @@ async fn act(
     sightings: &[Sighting],
 ) -> Result<Passed, StoreError> {
     let policy = entry.object.policy();
-    let request = Request {
+    let known = engine.desired.snapshot().objects.len();
+    let mut request = Request {
         key: &history.key,
         revision: found.revision.as_ref(),
         policy,
         holds: &found.holds,
         exhausted: found.failed,
+        frozen: None,
         memory: &history.memory,
         intents: open_intents(engine, &history.key, sightings).await?,
         now: engine.clock.now(),
         subjects: sightings.iter().map(Sighting::subject).collect(),
     };
-    let plan = plan(&request);
+    let wanted = plan(&request);
+    let reverts = Reverts::of(&request, &wanted);
+    let released = released(&history.asked);
+    let (key, now) = (&history.key, request.now);
+    let frozen = engine.mass_drift().rule(key, &reverts, &released, known, now);
+    request.frozen = frozen.as_ref();
+    let plan = if frozen.is_some() { plan(&request) } else { wanted };
     let attempts = apply(&plan, &*engine.cloud, &PassGate::new(engine, &history.key)).await;
     let now = engine.clock.now();
     let random = engine.jitter.next();
@@ -134,15 +143,28 @@ async fn act(
         waits: next.waits,
         not_before: Some(next.not_before),
         resources: remember(&request, &attempts),
+        drift: engine.mass_drift().memory(&history.key),
     };
     let found = Found {
         now,
+        frozen: join(found.frozen, frozen.as_ref().map(drifted)),
         outputs: sightings.iter().filter_map(Sighting::outputs).collect(),
         failed: next.is_terminal(policy),
         attempts,
         ..found
     };
-    record_pass(engine, history, found, memory, Some(next)).await
+    record_pass(engine, history, found, memory, Some((next, &reverts))).await
+}
+
+/// An object that is not looked at reverts no drift.
+async fn record_without_look(
+    engine: &Engine,
+    history: History,
+    found: Found,
+) -> Result<Passed, StoreError> {
+    engine.mass_drift().forget(&history.key);
+    let memory = Memory { drift: DriftMemory::default(), ..history.memory.clone() };
+    record_pass(engine, history, found, memory, None).await
 }
 
 /// Writes what the pass found; the pass has happened when this is on the disk.
@@ -151,16 +173,18 @@ async fn record_pass(
     history: History,
     found: Found,
     memory: Memory,
-    next: Option<Next>,
+    looked: Option<(Next, &Reverts)>,
 ) -> Result<Passed, StoreError> {
-    let next = next.unwrap_or_else(|| nothing_follows(&memory, engine.pace, found.now));
+    let none = Reverts::default();
+    let (next, reverts) =
+        looked.unwrap_or_else(|| (nothing_follows(&memory, engine.pace, found.now), &none));
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
     let status = build(&history.status, &found);
     let mut events = events(&history.key, found.now, &history.status, &status);
     events.extend(heed::events(&history.key, &history.asked, found.now));
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
-    let answered = heed::answered(&history.asked, found.removed);
+    let answered = heed::answered(&history.asked, found.removed || found.undeclared, reverts);
     let record = Record {
         key: history.key,
         generation: found.generation,
@@ -218,7 +242,7 @@ async fn orphan(
     record: Option<Record>,
 ) -> Result<Passed, StoreError> {
     let now = engine.clock.now();
-    let (Some(record), Some(_)) = (record, snapshot.removed(key)) else {
+    let Some(record) = record else {
         let memory = Memory::default();
         let next = nothing_follows(&memory, engine.pace, now);
         let (result, needs) = (PassResult::Converged, Needs::default());
@@ -228,9 +252,16 @@ async fn orphan(
     let asked = engine.store.asked_of(key).await?;
     let (generation, digest) = (record.generation, record.digest.clone());
     let history = History::of(key, generation, &digest, Some(record), asked);
-    let found = Found { removed: true, revision, ..Found::new(now, generation) };
-    let memory = history.memory.clone();
-    record_pass(engine, history, found, memory, None).await
+    let removed = snapshot.removed(key).is_some();
+    let found = Found {
+        removed,
+        undeclared: !removed,
+        frozen: vanished(snapshot, key),
+        stale: stale(engine, snapshot),
+        revision,
+        ..Found::new(now, generation)
+    };
+    record_without_look(engine, history, found).await
 }
 
 /// Returns the creates whose outcome is not known; those whose resource is there are resolved.
@@ -257,7 +288,7 @@ async fn open_intents(
 fn log(event: &Event) {
     match event.reason.as_str() {
         "Declared" | "Created" | "Updated" | "Reverted" | "Converged" | "Blocked" | "Deferred"
-        | "Valid" | "Resumed" | "SnoozeEnded" | "Asked" | "DriftGone" => {
+        | "Valid" | "Resumed" | "Released" | "SnoozeEnded" | "Asked" | "DriftGone" => {
             tracing::info!(reason = event.reason, "{}", event.message);
         }
         _ => tracing::warn!(reason = event.reason, "{}", event.message),
@@ -300,12 +331,14 @@ pub async fn preview(
     let key = &entry.object.key;
     let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
     let history = History::of(key, entry.generation, &entry.object.digest, record, asked);
+    let frozen = Frozen::remembered(&history.memory.drift);
     Ok(plan(&Request {
         key,
         revision: Some(&entry.revision),
         policy: entry.object.policy(),
         holds: &entry.object.holds().and(&history.asked),
         exhausted: false,
+        frozen: frozen.as_ref(),
         memory: &history.memory,
         intents: BTreeMap::new(),
         now: engine.clock.now(),

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, Environment, Jitter};
+use super::freshness::{Confirmation, Patience};
+use super::mass_drift::{Bounds, MassDrift};
 use super::next::Pace;
 use super::pass::{Passed, pass};
 use crate::desired::{Cache, Guard};
@@ -25,6 +27,7 @@ use crate::sandbox::{Sandbox, Settings};
 use crate::status::Store;
 use crate::status::memory::InMemory;
 
+mod fleet;
 mod storage;
 
 /// The manifest of the design, word for word.
@@ -112,6 +115,8 @@ impl Scene {
             stopping: CancellationToken::new(),
             creating: tokio::sync::Mutex::default(),
             is_amnesic: false.into(),
+            mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
+            confirmation: Confirmation::new(Patience::default()),
             jitter: Jitter::seeded(1),
         };
         Self { clock, sandbox, cache, engine: Arc::new(engine), commits: 0 }
@@ -129,13 +134,19 @@ impl Scene {
 
     /// Delivers a commit with this manifest, or without it.
     pub(super) fn commit(&mut self, manifest: Option<&str>) {
+        let changes = self.change_set(manifest);
+        let _ = self.cache.apply(&changes);
+        assert!(self.cache.snapshot().problems.is_empty(), "{:?}", self.cache.snapshot().problems);
+    }
+
+    fn change_set(&mut self, manifest: Option<&str>) -> ChangeSet {
         self.commits += 1;
         let entry = |text: &str| Entry {
             blob: format!("blob-{}", self.commits).into(),
             content: Content::Bytes(text.as_bytes().into()),
         };
         let files = [("team.yaml", manifest), ("none.yaml", Some("# no object\n"))];
-        let changes = ChangeSet {
+        ChangeSet {
             revision: Revision::new(format!("{:040}", self.commits)),
             changed: files
                 .into_iter()
@@ -143,9 +154,7 @@ impl Scene {
                 .collect(),
             removed: Vec::new(),
             full: true,
-        };
-        let _ = self.cache.apply(&changes);
-        assert!(self.cache.snapshot().problems.is_empty(), "{:?}", self.cache.snapshot().problems);
+        }
     }
 
     pub(super) fn wait(&self, time: SignedDuration) {

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Engine;
+use super::freshness::Freshness;
 use super::work_queue::WorkQueue;
 use crate::desired::{Cache, Change, Changes, Known};
 use crate::model::tree::{ChangeSet, SourceHealth};
@@ -29,15 +31,18 @@ pub struct Triggers {
     metrics: Arc<Metrics>,
     /// What the store remembered at the start, of objects that have not been seen since.
     remembered: BTreeMap<Key, Remembered>,
-    /// What the store tells of the guard on vanishing.
-    pub(super) told: Option<Freeze>,
+    /// What the store tells of the guards, by guard.
+    pub(super) told: BTreeMap<String, Freeze>,
     /// Wakes this task for confirmations.
     confirmations: Arc<Notify>,
     /// True when a confirmation could not be carried out for the store's sake.
     pub(super) is_owing: bool,
+    /// How fresh Git is, as it was last told.
+    freshness: Freshness,
 }
 
-/// How long it takes until a confirmation is tried again that the store was in the way of.
+/// How long it takes until a confirmation is tried again that the store was in the way of, and until
+/// people are told of drift that a pass found too much.
 const AGAIN: Duration = Duration::from_secs(1);
 
 struct Remembered {
@@ -59,6 +64,8 @@ impl Triggers {
     ) -> Result<Self, StoreError> {
         let records = engine.store.all().await?;
         cache.restore(records.iter().map(known));
+        let asked = engine.store.asked_since(0).await?;
+        engine.mass_drift().restore(&records, &asked);
         let mut remembered = BTreeMap::new();
         for record in records {
             if record.status.last_reconciled_time.is_some() {
@@ -70,16 +77,23 @@ impl Triggers {
             let due = record.status.next_run_time;
             remembered.insert(record.key, Remembered { digest: record.digest, due });
         }
-        let asked = engine.store.asked_since(0).await?;
         cache.restore_confirmed(asked.into_iter().filter_map(|asked| match asked.ask {
             Ask::Remove { object, .. } => Some(object),
             _ => None,
         }));
         let freezes = engine.store.freezes().await?;
-        let told = freezes.into_iter().find(|freeze| freeze.guard == Freeze::VANISHING);
-        let confirmations = Arc::default();
-        let is_owing = false;
-        Ok(Self { cache, engine, queue, metrics, remembered, told, confirmations, is_owing })
+        let told = freezes.into_iter().map(|freeze| (freeze.guard.clone(), freeze)).collect();
+        Ok(Self {
+            cache,
+            engine,
+            queue,
+            metrics,
+            remembered,
+            told,
+            confirmations: Arc::default(),
+            is_owing: false,
+            freshness: Freshness::Fresh,
+        })
     }
 
     /// Returns what wakes this task when somebody confirmed something.
@@ -95,7 +109,11 @@ impl Triggers {
         stop: CancellationToken,
     ) {
         let confirmations = self.confirmations();
+        let mut looks = tokio::time::interval(AGAIN);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.engine.confirmation.note(Instant::now());
         loop {
+            let turn = self.engine.confirmation.next_turn(Instant::now());
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
@@ -109,19 +127,26 @@ impl Triggers {
                     Some(change) => self.take(&change).await,
                     None => return,
                 },
+                () = until(turn) => self.tell_freshness(),
+                _ = looks.tick() => self.tell_frozen().await,
             }
         }
     }
 
-    /// The same trouble is told once, however often the source meets it.
+    /// The same trouble is told once, however often the source meets it and at whatever commit.
     fn note_health(&mut self, health: SourceHealth) {
-        let before = self.cache.snapshot().source.trouble.clone();
+        let before = self.cache.snapshot().source.trouble.clone().map(|(code, _)| code);
         match (&before, &health.trouble) {
-            (before, Some((code, message))) if *before != health.trouble => {
+            (before, Some((code, message))) if before.as_ref() != Some(code) => {
                 tracing::warn!(code, "{message}");
             }
             (Some(_), None) => tracing::info!("the repository can be read again"),
             _ => {}
+        }
+        // A success may be seen only together with the failure that followed it.
+        let is_new = health.confirmed_at != self.cache.snapshot().source.confirmed_at;
+        if health.confirmed_at.is_some() && (is_new || health.trouble.is_none()) {
+            self.engine.confirmation.note(Instant::now());
         }
         match (&health.trouble, health.confirmed_at) {
             (Some(_), _) => self.metrics.source_failed(),
@@ -129,6 +154,19 @@ impl Triggers {
             (None, None) => {}
         }
         self.cache.source(health);
+        self.tell_freshness();
+    }
+
+    /// Says once that Git went stale, that nothing is written any more, and that it is fresh again.
+    fn tell_freshness(&mut self) {
+        let staleness = self.engine.staleness(&self.cache.snapshot());
+        let before = self.freshness;
+        self.freshness = staleness.as_ref().map_or(Freshness::Fresh, |(freshness, _)| *freshness);
+        match staleness {
+            Some((freshness, why)) if freshness != before => tracing::warn!("{why}"),
+            None if before != Freshness::Fresh => tracing::info!("Git is confirmed again"),
+            _ => {}
+        }
     }
 
     /// Folds a change set into the cache and wakes what it changed.
@@ -181,6 +219,14 @@ impl Triggers {
             }
             _ => (Lane::Change, now),
         }
+    }
+}
+
+/// Waits until a time, or for ever.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -139,6 +139,7 @@ fn of_object(known: &Known<'_>) -> Vec<Cause> {
         (Condition::FAILED, Truth::True),
         (Condition::STALLED, Truth::True),
         (Condition::CONTESTED, Truth::True),
+        (Condition::STALE, Truth::True),
     ] {
         let condition = status.condition(kind).filter(|condition| condition.status == trouble);
         causes.extend(condition.map(|it| cause(kind, it.message.clone())));

@@ -32,6 +32,8 @@ pub mod state {
     pub const UPDATED: &str = "Updated";
     /// Something has to settle first.
     pub const WAITING: &str = "Waiting";
+    /// It is changed when a person confirms it.
+    pub const FROZEN: &str = "Frozen";
     /// It is changed later, at a known time.
     pub const DEFERRED: &str = "Deferred";
     /// It differs and is left, as the policy or a suspension says.
@@ -46,6 +48,15 @@ pub mod state {
     pub const UNKNOWN: &str = "Unknown";
     /// Git declares it no longer, and it stays in AWS.
     pub const RETAINED: &str = "Retained";
+}
+
+/// Says why a condition holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// One word in CamelCase.
+    pub reason: &'static str,
+    /// A clause for people, without a duration.
+    pub message: String,
 }
 
 /// Holds what one pass found about an object.
@@ -69,6 +80,12 @@ pub struct Found {
     pub holds: Holds,
     /// True when the manifest is gone from Git.
     pub removed: bool,
+    /// True when no manifest is known, though it is not certain that there is none.
+    pub undeclared: bool,
+    /// Which guard of the fleet holds the object, if one does.
+    pub frozen: Option<Cause>,
+    /// Why what is declared may be out of date, if it may.
+    pub stale: Option<Cause>,
     /// Why the object has no place in AWS, if it has none: its environment is not configured.
     pub unplaced: Option<String>,
     /// True when the failed attempts have reached `maxRetries`.
@@ -89,6 +106,9 @@ impl Found {
             problems: Vec::new(),
             holds: Holds::default(),
             removed: false,
+            undeclared: false,
+            frozen: None,
+            stale: None,
             unplaced: None,
             failed: false,
             next_run: None,
@@ -100,6 +120,7 @@ impl Found {
         !self.attempts.is_empty()
             || !(self.holds.is_suspended()
                 || self.removed
+                || self.undeclared
                 || self.failed
                 || self.unplaced.is_some())
     }

@@ -123,6 +123,7 @@ fn turned(previous: &ObjectStatus, new: &ObjectStatus) -> Vec<Line> {
         (Condition::CONTESTED, Some("Contested"), None),
         (Condition::SUSPENDED, Some("Suspended"), Some("Resumed")),
         (Condition::SNOOZED, Some("Snoozed"), Some("SnoozeEnded")),
+        (Condition::FROZEN, Some("Frozen"), Some("Released")),
     ];
     turns.into_iter().filter_map(|(kind, on, off)| turn(previous, new, kind, on, off)).collect()
 }

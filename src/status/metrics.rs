@@ -19,7 +19,7 @@ use crate::model::{ObjectStatus, Scope};
 
 mod family;
 
-use family::{Budget, Call, Condition, Families, Outcome};
+use family::{Budget, Call, Condition, Families, Guarded, Outcome};
 
 /// The media type of [`Metrics::encode`]'s text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -164,6 +164,17 @@ impl Metrics {
         self.families.budget.get_or_create(&label).set(tokens);
     }
 
+    /// Sets how many objects a guard holds; `guard` is a constant of
+    /// [`Freeze`](crate::model::Freeze).
+    pub fn frozen(&self, guard: &'static str, objects: usize) {
+        self.families.frozen.get_or_create(&Guarded { guard }).set(count(objects));
+    }
+
+    /// Sets whether the repository has not been confirmed for too long.
+    pub fn source_stale(&self, stale: bool) {
+        self.families.source_stale.set(stale.into());
+    }
+
     /// Notes that the repository was read, and when.
     pub fn source_succeeded(&self, at: Timestamp) {
         self.families.source_up.set(1);
@@ -221,7 +232,7 @@ fn count(number: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AccountId, Region, status};
+    use crate::model::{AccountId, Freeze, Region, status};
 
     fn line<'a>(text: &'a str, series: &str) -> Option<&'a str> {
         text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '))
@@ -249,6 +260,11 @@ mod tests {
             let series = format!("reconcile_total{{result=\"{}\"}}", result.as_str());
             assert_eq!(line(&text, &series), Some("0"));
         }
+        for guard in Freeze::GUARDS {
+            let series = format!("levelset_frozen_objects{{guard=\"{guard}\"}}");
+            assert_eq!(line(&text, &series), Some("0"));
+        }
+        assert_eq!(line(&text, "levelset_source_stale"), Some("0"));
         assert_eq!(line(&text, r#"levelset_build_info{version="1.2.3"}"#), Some("1"));
         assert!(text.ends_with("# EOF\n"));
     }
@@ -271,9 +287,11 @@ mod tests {
             "levelset_aws_calls counter",
             "levelset_build info",
             "levelset_drift_fields gauge",
+            "levelset_frozen_objects gauge",
             "levelset_managed_objects gauge",
             "levelset_objects gauge",
             "levelset_source_last_success_timestamp_seconds gauge",
+            "levelset_source_stale gauge",
             "levelset_source_up gauge",
             "levelset_workqueue_oldest_age_seconds gauge",
             "reconcile counter",

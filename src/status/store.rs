@@ -1,6 +1,6 @@
 //! The port to the store, and what is kept in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::status::Memory;
-use crate::model::{Ask, Asked, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Token};
+use crate::model::{
+    Ask, Asked, Difference, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Token,
+};
 
 /// How many events of one object are kept: the newest ones.
 pub const HISTORY_PER_OBJECT: u32 = 200;
@@ -77,14 +79,26 @@ pub struct Settlement {
     pub released: Option<String>,
     /// The objects whose removal is confirmed from now on.
     pub removed: BTreeSet<Key>,
+    /// The drift that is reverted from now on.
+    pub reverted: BTreeMap<Key, BTreeSet<Difference>>,
 }
 
 impl Settlement {
+    /// Makes the settlement of a request by which nothing is released.
+    pub fn of_nothing(request: Asked) -> Self {
+        Self { request, released: None, removed: BTreeSet::new(), reverted: BTreeMap::new() }
+    }
+
     /// Returns the levels that follow from it.
     pub(super) fn levels(&self) -> Vec<Ask> {
         let Ask::Confirm { digest } = &self.request.ask else { return Vec::new() };
         let remove = |object: &Key| Ask::Remove { object: object.clone(), digest: digest.clone() };
-        self.removed.iter().map(remove).collect()
+        let revert = |(object, differences): (&Key, &BTreeSet<Difference>)| Ask::Revert {
+            object: object.clone(),
+            differences: differences.clone(),
+            digest: digest.clone(),
+        };
+        self.removed.iter().map(remove).chain(self.reverted.iter().map(revert)).collect()
     }
 }
 

@@ -15,6 +15,8 @@ use levelset::model::{
 };
 use levelset::observe::Observer;
 use levelset::reconcile::engine::{Engine, Environment, Jitter};
+use levelset::reconcile::freshness::{Confirmation, Patience};
+use levelset::reconcile::mass_drift::{Bounds, MassDrift};
 use levelset::reconcile::next::Pace;
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
@@ -162,6 +164,8 @@ fn engine(
         stopping: CancellationToken::new(),
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),
+        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
+        confirmation: Confirmation::new(Patience::default()),
         jitter: Jitter::seeded(1),
     }
 }

@@ -1,14 +1,16 @@
 //! The agent, put together as the program does, from its start to its death.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
 use levelset::aws::{Asserted, Budgeted};
-use levelset::desired::Cache;
+use levelset::desired::{Cache, Guard};
 use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{ChangeSet, Cloud};
 use levelset::observe::Observer;
 use levelset::reconcile::engine::{Engine, Environment, Jitter};
+use levelset::reconcile::freshness::{Confirmation, Patience};
+use levelset::reconcile::mass_drift::{Bounds, MassDrift};
 use levelset::reconcile::next::Pace;
 use levelset::reconcile::requests::Requests;
 use levelset::reconcile::triggers::Triggers;
@@ -84,6 +86,12 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         stopping: CancellationToken::new(),
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),
+        // A mass of drift waits for a person, whom the script does not play.
+        mass_drift: Mutex::new(MassDrift::new(Bounds {
+            guard: Guard { max_objects: usize::MAX, max_percent: 0 },
+            ..Bounds::default()
+        })),
+        confirmation: Confirmation::new(Patience::default()),
         jitter: Jitter::seeded(seed),
     }
 }

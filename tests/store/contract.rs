@@ -6,8 +6,8 @@ use std::slice;
 use jiff::{SignedDuration, Timestamp};
 use levelset::model::status::{Memory, ResourceMemory};
 use levelset::model::{
-    AccountId, Ask, Asked, Freeze, Generation, Key, KindName, ObjectStatus, Region, ResourceId,
-    Revision, Scope, Shard, Token,
+    AccountId, Ask, Asked, Difference, Freeze, Generation, Key, KindName, ObjectStatus, Region,
+    ResourceId, Revision, Scope, Shard, Token,
 };
 use levelset::status::store::{HISTORY_DAYS, HISTORY_PER_OBJECT};
 use levelset::status::{Declared, Event, Intent, Record, Settlement, Store, StoreError};
@@ -311,20 +311,25 @@ async fn confirming(store: &dyn Store) {
     let confirm = |digest: &str| Ask::Confirm { digest: digest.to_owned() };
     store.ask(&[confirm("three"), confirm("other")], "alice", at(8)).await.unwrap();
     let mut pending = store.asked_since(0).await.unwrap();
-    let unknown =
-        Settlement { request: pending.pop().unwrap(), released: None, removed: BTreeSet::new() };
+    let unknown = Settlement::of_nothing(pending.pop().unwrap());
     store.settle(&unknown, token).await.unwrap();
     assert_eq!(store.freezes().await.unwrap().len(), 1, "nothing is released");
+    let differences = BTreeSet::from([Difference::gone(
+        &intent("a", "eu-west-1", &Key::workspace("a")).resource,
+    )]);
     let settlement = Settlement {
-        request: pending.pop().unwrap(),
         released: Some("vanishing".to_owned()),
         removed: freeze("vanishing", "three").objects,
+        reverted: [(Key::workspace("a"), differences.clone())].into(),
+        ..Settlement::of_nothing(pending.pop().unwrap())
     };
     store.settle(&settlement, token).await.unwrap();
     assert!(store.freezes().await.unwrap().is_empty());
     let left = store.asked_since(0).await.unwrap();
     let remove =
         |name: &str| Ask::Remove { object: Key::workspace(name), digest: "three".to_owned() };
-    assert_eq!(asks(&left), [remove("a"), remove("b")], "the removals are confirmed for good");
+    let (object, digest) = (Key::workspace("a"), "three".to_owned());
+    let revert = Ask::Revert { object, differences, digest };
+    assert_eq!(asks(&left), [remove("a"), remove("b"), revert], "it is confirmed for good");
     assert!(left.iter().all(|asked| asked.by == "alice" && asked.at == at(8)));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Known, Remedy};
 use crate::model::status::Truth;
-use crate::model::{Ask, Condition, ObjectStatus, ResourceStatus};
+use crate::model::{Ask, Condition, Freeze, ObjectStatus, ResourceStatus};
 
 /// Lists what a person can do, what concerns the object as a whole first; each thing once.
 pub(super) fn remedies(known: &Known<'_>) -> Vec<Remedy> {
@@ -37,10 +37,17 @@ fn holds(status: &ObjectStatus, kind: &str) -> bool {
 fn frozen(known: &Known<'_>) -> Vec<Remedy> {
     let Some(freeze) = known.frozen() else { return Vec::new() };
     let confirm = format!("levelset confirm {}", freeze.digest);
-    vec![
-        command(confirm, "if it is meant: releases exactly the frozen set"),
-        advice("if it is not meant: put it right in Git, and the freeze ends by itself"),
-    ]
+    let (meant, otherwise) = match freeze.guard.as_str() {
+        Freeze::DRIFT => (
+            "if Git is right: reverts exactly the frozen drift",
+            "if AWS is right: declare what it has, and the freeze ends by itself",
+        ),
+        _ => (
+            "if it is meant: releases exactly the frozen set",
+            "if it is not meant: put it right in Git, and the freeze ends by itself",
+        ),
+    };
+    vec![command(confirm, meant), advice(otherwise)]
 }
 
 /// What is to be mended in Git or in the settings.

@@ -99,6 +99,8 @@ fn remarks(object: &Told<'_>, style: Style) -> String {
         (Condition::FAILED, Truth::True, "given up:", Ink::Bad),
         (Condition::STALLED, Truth::True, "stalled:", Ink::Bad),
         (Condition::CONTESTED, Truth::True, "contested:", Ink::Warning),
+        (Condition::FROZEN, Truth::True, "frozen:", Ink::Warning),
+        (Condition::STALE, Truth::True, "stale:", Ink::Warning),
     ] {
         if let Some(condition) = status.condition(kind).filter(|it| it.status == trouble) {
             remark(what, ink, &condition.message);

@@ -2,10 +2,9 @@
 
 use super::{Found, row, state};
 use crate::model::status::DriftStatus;
-use crate::model::{Attempt, Delta, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict};
-
-/// Stands in the place of a field when the resource itself was deleted outside Git.
-const EXISTENCE: &str = "existence";
+use crate::model::{
+    Attempt, Delta, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict, Wait,
+};
 
 pub(super) fn rows(
     previous: &ObjectStatus,
@@ -40,15 +39,18 @@ fn of_attempt<'a>(
         actual: delta.from.clone(),
         declared: delta.to.clone(),
         first_seen: first_seen(&delta.field),
-        disposition: disposition(step, is_left_out(step, delta)).to_owned(),
+        disposition: match is_frozen(step, delta) {
+            true => Wait::FROZEN.to_owned(),
+            false => disposition(step, is_left_out(step, delta)).to_owned(),
+        },
     });
     let vanished = step.notices.iter().filter(|notice| notice.code == Notice::VANISHED);
     let whole = vanished.map(move |_| DriftStatus {
         resource: step.resource.clone(),
-        field: EXISTENCE.to_owned(),
-        actual: "deleted".into(),
+        field: Difference::EXISTENCE.to_owned(),
+        actual: Difference::DELETED.into(),
         declared: "present".into(),
-        first_seen: first_seen(EXISTENCE),
+        first_seen: first_seen(Difference::EXISTENCE),
         disposition: disposition(step, false).to_owned(),
     });
     fields.chain(whole)
@@ -60,9 +62,15 @@ fn disposition(step: &Step, is_left_out: bool) -> &'static str {
         Verdict::Go => "Reverting",
         Verdict::Reported => "Reported",
         Verdict::Deferred { .. } => "Deferred",
+        Verdict::Waiting { code, .. } if code == Wait::FROZEN => Wait::FROZEN,
         Verdict::Waiting { .. } | Verdict::Blocked { .. } => "Waiting",
         Verdict::Refused => "Refused",
     }
+}
+
+/// Tells whether a guard of the fleet holds this drift, whatever else the step does.
+fn is_frozen(step: &Step, delta: &Delta) -> bool {
+    step.waits.iter().any(|wait| wait.field == delta.field && wait.code == Wait::FROZEN)
 }
 
 /// Tells whether a step that goes ahead for the sake of Git's changes leaves this drift alone:

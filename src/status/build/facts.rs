@@ -1,7 +1,7 @@
 //! The conditions' facts: what the states of the resources add up to.
 
 use super::resource::listed;
-use super::{Found, state};
+use super::{Cause, Found, state};
 use crate::model::status::{DriftStatus, Truth};
 use crate::model::{Condition, Holder, Problem, ResourceStatus, Severity, Snooze};
 use crate::status::conditions::Fact;
@@ -14,10 +14,11 @@ const CONTESTED: &str = "Contested";
 
 /// States in which a resource is not as declared, the worst first. `Unknown` is last, because
 /// beside any other of them it is known that the object is not as declared.
-const UNREADY: [&str; 9] = [
+const UNREADY: [&str; 10] = [
     state::FAILED,
     state::REFUSED,
     state::BLOCKED,
+    state::FROZEN,
     state::REPORTED,
     state::DEFERRED,
     state::WAITING,
@@ -41,7 +42,7 @@ pub(super) fn facts(
     found: &Found,
     resources: &[ResourceStatus],
     drift: &[DriftStatus],
-) -> [Fact; 9] {
+) -> [Fact; 11] {
     [
         ready(found, resources),
         drifted(resources, drift),
@@ -52,6 +53,8 @@ pub(super) fn facts(
         contested(resources),
         suspended(found),
         snoozed(found),
+        frozen(found),
+        stale(found),
     ]
 }
 
@@ -79,6 +82,11 @@ fn ready(found: &Found, resources: &[ResourceStatus]) -> Fact {
     }
     if let Some(why) = &found.unplaced {
         return fact(Truth::False, "EnvironmentUnknown", why.clone());
+    }
+    if found.undeclared {
+        let message = "no file that can be read declares it since the agent started; AWS has not \
+                       been looked at";
+        return fact(Truth::Unknown, "NotObserved", message.to_owned());
     }
     let Some(worst) = first_in(&UNREADY, resources) else {
         return match (found.looked(), resources.is_empty()) {
@@ -221,4 +229,24 @@ fn snoozed(found: &Found) -> Fact {
     };
     let message = format!("drift is reported and not reverted until {until:.0}, by {by}");
     Fact::new(Condition::SNOOZED, Truth::True, reason, message)
+}
+
+fn frozen(found: &Found) -> Fact {
+    caused(Condition::FROZEN, &found.frozen, "Free", "no guard of the fleet holds the object")
+}
+
+fn stale(found: &Found) -> Fact {
+    caused(Condition::STALE, &found.stale, "Confirmed", "Git was confirmed lately")
+}
+
+fn caused(
+    kind: &'static str,
+    cause: &Option<Cause>,
+    usual: &'static str,
+    message: &'static str,
+) -> Fact {
+    match cause {
+        Some(cause) => Fact::new(kind, Truth::True, cause.reason, cause.message.clone()),
+        None => Fact::new(kind, Truth::False, usual, message),
+    }
 }

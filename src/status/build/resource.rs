@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{Found, row, state};
 use crate::model::{
     Action, Attempt, Delta, Disruption, ObjectStatus, ResourceStatus, Step, StepOutcome, Verdict,
+    Wait,
 };
 
 /// The planner's code for a resource that could not be read.
@@ -111,6 +112,7 @@ fn planned(step: &Step) -> (&'static str, String) {
         Verdict::Waiting { code, on } if MISSING.contains(&code.as_str()) => {
             (state::BLOCKED, on.clone())
         }
+        Verdict::Waiting { code, on } if code == Wait::FROZEN => (state::FROZEN, on.clone()),
         Verdict::Waiting { on, .. } => (state::WAITING, on.clone()),
         Verdict::Deferred { until, why } => (state::DEFERRED, format!("{why}; due at {until}")),
         Verdict::Reported => (state::REPORTED, reported(step)),

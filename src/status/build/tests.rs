@@ -100,7 +100,7 @@ fn what_is_as_declared_is_ready() {
     assert_eq!(told(Condition::DRIFTED), Truth::False);
     assert_eq!(told(Condition::PROGRESSING), Truth::False);
     assert_eq!(told(Condition::VALID), Truth::True);
-    assert_eq!(status.conditions.len(), 9);
+    assert_eq!(status.conditions.len(), 11);
 }
 
 #[test]
@@ -111,6 +111,7 @@ fn each_verdict_has_its_state() {
     let cases = [
         (Verdict::Waiting { code: "Creating".into(), on: "it is being made".into() }, "Waiting"),
         (unknown, "Unknown"),
+        (Verdict::Waiting { code: Wait::FROZEN.into(), on: "too many".into() }, "Frozen"),
         (Verdict::Deferred { until, why: "it restarts".into() }, "Deferred"),
         (Verdict::Reported, "Reported"),
         (Verdict::Blocked { by: id("b") }, "Blocked"),
@@ -206,9 +207,14 @@ fn the_disposition_of_drift_follows_the_verdict() {
     let drift = || update("a", vec![delta("x", Origin::Drift)]);
     assert_eq!(of(drift()), "Reverting");
     assert_eq!(of(Step { verdict: Verdict::Reported, ..drift() }), "Reported");
+    let frozen = Verdict::Waiting { code: Wait::FROZEN.into(), on: "too many".into() };
+    assert_eq!(of(Step { verdict: frozen, ..drift() }), "Frozen");
     let mut mixed = update("a", vec![delta("y", Origin::Git)]);
     mixed.deltas.push(delta("x", Origin::Drift));
-    assert_eq!(of(mixed), "Reported");
+    assert_eq!(of(mixed.clone()), "Reported");
+    let code = Wait::FROZEN.to_owned();
+    mixed.waits.push(Wait { field: "x".to_owned(), code, reason: "too many".to_owned() });
+    assert_eq!(of(mixed), "Frozen");
 }
 
 #[test]
@@ -269,6 +275,31 @@ fn a_snooze_is_told_until_it_ends() {
                     1970-01-01T00:00:01Z (failover test)";
     assert_eq!(told(4).message, expected);
     assert_eq!(told(5).status, Truth::False);
+}
+
+#[test]
+fn a_guard_and_a_stale_git_are_told_beside_everything_else() {
+    let cause = |reason| Some(Cause { reason, message: "why".to_owned() });
+    let with = |frozen, stale| Found { frozen, stale, ..found(1, vec![]) };
+    let held = build(&ObjectStatus::default(), &with(cause("MassDrift"), cause("Unconfirmed")));
+    for (kind, reason) in [(Condition::FROZEN, "MassDrift"), (Condition::STALE, "Unconfirmed")] {
+        let condition = held.condition(kind).unwrap();
+        assert_eq!((condition.status, &*condition.reason), (Truth::True, reason));
+    }
+    let free = build(&held, &with(None, None));
+    for kind in [Condition::FROZEN, Condition::STALE] {
+        assert_eq!(free.condition(kind).unwrap().status, Truth::False);
+    }
+}
+
+#[test]
+fn an_object_that_nothing_declares_for_certain_is_kept_and_nobody_knows_how_it_stands() {
+    let before =
+        build(&ObjectStatus::default(), &found(1, vec![(step("a"), StepOutcome::Unneeded)]));
+    let after = build(&before, &Found { undeclared: true, ..found(2, vec![]) });
+    let ready = after.condition(Condition::READY).unwrap();
+    assert_eq!((&after.resources, ready.status), (&before.resources, Truth::Unknown));
+    assert_eq!(after.last_converged_time, before.last_converged_time);
 }
 
 #[test]

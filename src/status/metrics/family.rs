@@ -11,13 +11,13 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::PassResult;
-use crate::model::status;
+use crate::model::{Freeze, status};
 
 /// Upper bounds in seconds: from a pass that reads a fresh cache to one that waits for AWS.
 const BUCKETS: [f64; 14] =
     [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0];
 
-const CONDITIONS: [&str; 7] = [
+const CONDITIONS: [&str; 9] = [
     status::Condition::READY,
     status::Condition::DRIFTED,
     status::Condition::PROGRESSING,
@@ -25,6 +25,8 @@ const CONDITIONS: [&str; 7] = [
     status::Condition::FAILED,
     status::Condition::STALLED,
     status::Condition::SUSPENDED,
+    status::Condition::FROZEN,
+    status::Condition::STALE,
 ];
 
 type Seconds = Gauge<f64, AtomicU64>;
@@ -59,6 +61,11 @@ pub(super) struct Budget {
     pub(super) service: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Guarded {
+    pub(super) guard: &'static str,
+}
+
 /// Holds every family and the registry that writes them.
 #[derive(Debug)]
 pub(super) struct Families {
@@ -79,7 +86,9 @@ pub(super) struct Families {
     pub(super) drift: Gauge,
     pub(super) calls: Family<Call, Counter>,
     pub(super) budget: Family<Budget, Gauge<f64, AtomicU64>>,
+    pub(super) frozen: Family<Guarded, Gauge>,
     pub(super) source_up: Gauge,
+    pub(super) source_stale: Gauge,
     pub(super) source_success: Seconds,
 }
 
@@ -103,7 +112,9 @@ impl Families {
             drift: Gauge::default(),
             calls: Family::default(),
             budget: Family::default(),
+            frozen: Family::default(),
             source_up: Gauge::default(),
+            source_stale: Gauge::default(),
             source_success: Seconds::default(),
         };
         families.register_queue();
@@ -124,6 +135,9 @@ impl Families {
         for condition in CONDITIONS {
             let label = Condition { condition: condition.to_owned() };
             self.conditions.get_or_create(&label).set(0);
+        }
+        for guard in Freeze::GUARDS {
+            self.frozen.get_or_create(&Guarded { guard }).set(0);
         }
     }
 
@@ -189,6 +203,8 @@ impl Families {
         registry.register("levelset_objects", conditions, self.conditions.clone());
         let drift = "Fields whose actual value differs from Git without a change in Git";
         registry.register("levelset_drift_fields", drift, self.drift.clone());
+        let frozen = "Objects that a guard of the fleet holds until a person confirms";
+        registry.register("levelset_frozen_objects", frozen, self.frozen.clone());
     }
 
     fn register_peers(&mut self) {
@@ -199,6 +215,8 @@ impl Families {
         registry.register("levelset_aws_budget_tokens", budget, self.budget.clone());
         let up = "1 when the last read of the repository succeeded, otherwise 0";
         registry.register("levelset_source_up", up, self.source_up.clone());
+        let stale = "1 when the repository has not been confirmed for too long, otherwise 0";
+        registry.register("levelset_source_stale", stale, self.source_stale.clone());
         registry.register_with_unit(
             "levelset_source_last_success_timestamp",
             "Time of the last successful read of the repository, in seconds since 1970; 0 for never",

@@ -39,7 +39,7 @@ impl Checker {
             Ask::Snooze { until, .. } => object.snoozed = Some((now, *until)),
             Ask::Resume { .. } => (object.suspended, object.snoozed) = (None, None),
             Ask::Retry { .. } => object.failures = 0,
-            Ask::Confirm { .. } | Ask::Remove { .. } => {}
+            Ask::Confirm { .. } | Ask::Remove { .. } | Ask::Revert { .. } => {}
         }
     }
 
