@@ -2,5 +2,6 @@
 
 mod budgets;
 mod requests;
+mod spending;
 mod stage;
 mod wakes;

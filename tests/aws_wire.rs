@@ -18,7 +18,8 @@ use levelset::aws::{Account, Accounts, Aws, Endpoints, Timeouts};
 use levelset::kinds::db_instance;
 use levelset::kinds::db_instance::spec::{Database, Placement, resource};
 use levelset::model::{
-    AccountId, Bound, Call, CallError, Clock, Cloud, Input, Kind, KindName, Region, Scope, Target,
+    AccountId, Bound, Call, CallError, Cause, Clock, Cloud, Input, Kind, KindName, Region, Scope,
+    Target,
 };
 use serde_json::{Value, json};
 use url::Url;
@@ -89,7 +90,7 @@ fn target(scope: &Scope, call: &Call) -> Target {
         (_, name) if name.contains("DBParameter") => "db_parameter_group",
         _ => "db_instance",
     };
-    Target { scope: scope.clone(), kind: KindName::new(kind) }
+    Target { scope: scope.clone(), kind: KindName::new(kind), cause: Cause::List }
 }
 
 fn rds(operation: &'static str) -> Call {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use levelset::cli::clock::SystemClock;
 use levelset::kinds;
-use levelset::model::{AccountId, Call, Cloud, ErrorClass, Kind, Region, Scope, Target};
+use levelset::model::{AccountId, Call, Cause, Cloud, ErrorClass, Kind, Region, Scope, Target};
 use levelset::report::policy::policy;
 use levelset::sandbox::{Sandbox, Settings};
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ async fn the_credentials_of_a_kind_read_its_lists_and_are_refused_elsewhere() {
             .flat_map(|grant| grant.actions.iter().copied())
             .collect();
         for other in kinds::all() {
-            let target = Target { scope: scope(), kind: other.name() };
+            let target = Target { scope: scope(), kind: other.name(), cause: Cause::List };
             let call = first_list(*other);
             let answer = door.call(&target, &call).await;
             if actions.contains(&call.to_string().as_str()) {

@@ -8,7 +8,7 @@ use aws_credential_types::provider::SharedCredentialsProvider;
 use levelset::aws::{Account, Accounts, Aws, Endpoints, Role};
 use levelset::cli::clock::SystemClock;
 use levelset::kinds;
-use levelset::model::{AccountId, Call, Cloud, ErrorClass, KindName, Region, Scope, Target};
+use levelset::model::{AccountId, Call, Cause, Cloud, ErrorClass, KindName, Region, Scope, Target};
 use levelset::sandbox::faults::{Effect, Rule};
 use levelset::sandbox::{Sandbox, Settings, http};
 use serde_json::json;
@@ -100,14 +100,14 @@ struct Doors {
 impl Doors {
     /// Makes a read through both doors and expects one answer, or one error.
     async fn same(&self, kind: KindName, call: Call) {
-        let target = Target { scope: scope(), kind };
+        let target = Target { scope: scope(), kind, cause: Cause::List };
         let over_http = self.sdk.call(&target, &call).await;
         let in_process = self.sandbox.call(&target, &call).await;
         assert_eq!(over_http, in_process, "{call}");
     }
 
     async fn write(&self, kind: KindName, call: Call) {
-        let target = Target { scope: scope(), kind };
+        let target = Target { scope: scope(), kind, cause: Cause::List };
         self.sdk.call(&target, &call).await.unwrap();
     }
 }
@@ -198,7 +198,8 @@ async fn compare_faults(doors: &Doors) {
         doors.sandbox.inject(Rule::new(effect));
         for operation in ["DescribeDBInstances", "ModifyDBInstance"] {
             let call = Call::new("rds", operation).with("DBInstanceIdentifier", "orders");
-            let target = Target { scope: scope(), kind: kinds::db_instance::NAME };
+            let target =
+                Target { scope: scope(), kind: kinds::db_instance::NAME, cause: Cause::List };
             let over_http = doors.sdk.call(&target, &call).await.unwrap_err();
             let in_process = doors.sandbox.call(&target, &call).await.unwrap_err();
             assert_eq!(
@@ -300,8 +301,9 @@ async fn a_kind_whose_role_is_refused_is_denied_and_the_others_go_on() {
     };
     let with_role = |account| Account { roles: [("iam".to_owned(), role)].into(), ..account };
     with_sdk(sandbox, with_role, async |doors| {
-        let ask =
-            async |kind, call: Call| doors.sdk.call(&Target { scope: scope(), kind }, &call).await;
+        let ask = async |kind, call: Call| {
+            doors.sdk.call(&Target { scope: scope(), kind, cause: Cause::List }, &call).await
+        };
         let roles = ask(kinds::iam_role::NAME, Call::new("iam", "ListRoles")).await;
         let error = roles.unwrap_err();
         assert_eq!((error.class, &*error.code), (ErrorClass::Denied, "AccessDenied"), "{error}");

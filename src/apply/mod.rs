@@ -45,7 +45,8 @@ pub async fn apply(plan: &Plan, cloud: &dyn Cloud, gate: &dyn Gate) -> Vec<Attem
 }
 
 async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome {
-    let target = Target { scope: step.resource.scope.clone(), kind: step.resource.kind.clone() };
+    let id = &step.resource;
+    let target = Target { scope: id.scope.clone(), kind: id.kind.clone(), cause: step.cause() };
     let mut accepted = 0;
     for call in &step.calls {
         let admitted = match cloud.admit(&target, call).await {

@@ -1,7 +1,7 @@
 //! API budgets: no more calls than our share of what AWS allows, and fewer when it says so.
 //!
 //! In: a call. Out: the same call, later. One token bucket per account, region and service, refilled
-//! over tokio's time; a ledger counts what came of the calls.
+//! over tokio's time; a ledger counts what the calls were for and what came of them.
 //!
 //! Invariants: in any window of time no more calls leave than the burst plus the rate over the
 //! window; part of the bucket is kept for writes, which also makes reads yield to a write that waits;
@@ -10,26 +10,22 @@
 //! AWS the rate is halved and the rest of the burst is lost, down to what is kept for writes, so that
 //! reads go on at the halved rate at once; the rate then grows back along a straight line.
 
+mod bucket;
+mod forecast;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
+use self::bucket::Bucket;
+pub use self::forecast::{Holding, forecast};
+use crate::model::budget::{Count, Fill, Level};
 use crate::model::cloud::{Admission, CallFuture};
-use crate::model::{Call, CallError, Cloud, ErrorClass, Scope, Target};
-
-/// States how many calls a service takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Budget {
-    /// How many calls may leave at once.
-    pub burst: u32,
-    /// How many calls a second may leave in the long run.
-    pub per_second: f64,
-    /// How many tokens of the burst only a write may take.
-    pub write_reserve: u32,
-}
+use crate::model::{Budget, Call, CallError, Cause, Cloud, ErrorClass, Scope, Target};
 
 /// States the budgets of all services.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +56,19 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    fn of(&self, service: &str) -> Budget {
+    /// Returns the budget of a service.
+    pub fn of(&self, service: &str) -> Budget {
         self.services.get(service).copied().unwrap_or(self.default)
+    }
+}
+
+/// Returns how many calls a second AWS documents for everybody in an account and region, where it
+/// does: "Quotas and constraints for Amazon RDS", "Request throttling for the Amazon EC2 API".
+pub fn documented_per_second(service: &str) -> Option<f64> {
+    match service {
+        "rds" => Some(12.0),
+        "ec2" => Some(20.0),
+        _ => None,
     }
 }
 
@@ -76,32 +83,49 @@ pub enum Outcome {
     Withheld,
 }
 
-/// Counts the calls that had one outcome.
+impl Outcome {
+    /// Returns the word for labels: `ok`, `withheld`, or the error's class in lower case.
+    pub fn word(self) -> String {
+        match self {
+            Self::Accepted => "ok".to_owned(),
+            Self::Failed(class) => format!("{class:?}").to_lowercase(),
+            Self::Withheld => "withheld".to_owned(),
+        }
+    }
+
+    /// Returns what so many calls of this outcome cost.
+    pub fn count(self, calls: u64) -> Count {
+        let of = |is_it: bool| if is_it { calls } else { 0 };
+        Count {
+            sent: of(self != Self::Withheld),
+            throttled: of(self == Self::Failed(ErrorClass::Throttled)),
+            withheld: of(self == Self::Withheld),
+        }
+    }
+}
+
+/// Counts the calls of one operation that had one cause and one outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// The service's endpoint prefix.
-    pub service: String,
-    /// The operation.
-    pub operation: String,
+    /// What was called, and why.
+    pub line: Line,
     /// What came of it.
     pub outcome: Outcome,
-    /// How many calls, since the start of the process.
+    /// How many calls.
     pub calls: u64,
 }
 
-/// Shows how one bucket stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BudgetLevel {
+/// Names a line of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line {
     /// The account and region.
     pub scope: Scope,
     /// The service's endpoint prefix.
     pub service: String,
-    /// How many calls could leave now.
-    pub tokens: f64,
-    /// How many tokens a second it gains now.
-    pub per_second: f64,
-    /// What it is configured to.
-    pub budget: Budget,
+    /// The operation.
+    pub operation: String,
+    /// Why it was called.
+    pub cause: Cause,
 }
 
 /// Sends calls no faster than the budgets allow.
@@ -109,7 +133,7 @@ pub struct Budgeted<C> {
     inner: C,
     budgets: Budgets,
     buckets: Mutex<BTreeMap<(Scope, String), Arc<Bucket>>>,
-    ledger: Mutex<BTreeMap<(String, String, Outcome), u64>>,
+    ledger: Mutex<BTreeMap<(Line, Outcome), u64>>,
 }
 
 impl<C: Cloud> Budgeted<C> {
@@ -118,36 +142,44 @@ impl<C: Cloud> Budgeted<C> {
         Self { inner, budgets, buckets: Mutex::default(), ledger: Mutex::default() }
     }
 
-    /// Returns the counts of all calls so far.
-    pub fn ledger(&self) -> Vec<LedgerEntry> {
-        lock(&self.ledger)
-            .iter()
-            .map(|((service, operation, outcome), calls)| LedgerEntry {
-                service: service.clone(),
-                operation: operation.clone(),
-                outcome: *outcome,
-                calls: *calls,
-            })
+    /// Starts from how the buckets stood when the last agent looked, and from what it knew of
+    /// throttling.
+    ///
+    /// What that agent spent after its last look is not known, so a bucket starts with its reserve at
+    /// most: restarts in a row cannot spend the burst again and again.
+    pub fn restore(&self, levels: &[Level], now: Timestamp) {
+        let mut buckets = lock(&self.buckets);
+        for level in levels {
+            let budget = self.budgets.of(&level.service);
+            let last = level.clone().at(now).fill;
+            let fill = Fill {
+                tokens: last.tokens.min(f64::from(budget.write_reserve)),
+                per_second: last.per_second.min(budget.per_second),
+            };
+            let bucket = Arc::new(Bucket::new(budget, fill));
+            buckets.insert((level.scope.clone(), level.service.clone()), bucket);
+        }
+    }
+
+    /// Returns what was counted since this was last asked.
+    pub fn take_ledger(&self) -> Vec<LedgerEntry> {
+        std::mem::take(&mut *lock(&self.ledger))
+            .into_iter()
+            .map(|((line, outcome), calls)| LedgerEntry { line, outcome, calls })
             .collect()
     }
 
-    /// Returns how every bucket that was ever used stands now.
-    pub fn levels(&self) -> Vec<BudgetLevel> {
-        let now = Instant::now();
-        lock(&self.buckets)
-            .iter()
-            .map(|((scope, service), bucket)| {
-                let mut level = lock(&bucket.level);
-                level.refill(&bucket.budget, now);
-                BudgetLevel {
-                    scope: scope.clone(),
-                    service: service.clone(),
-                    tokens: level.tokens,
-                    per_second: level.rate,
-                    budget: bucket.budget,
-                }
-            })
-            .collect()
+    /// Returns how every bucket that was ever used stands; `now` is the time of day.
+    pub fn levels(&self, now: Timestamp) -> Vec<Level> {
+        let buckets = lock(&self.buckets);
+        let level = |((scope, service), bucket): (&(Scope, String), &Arc<Bucket>)| Level {
+            scope: scope.clone(),
+            service: service.clone(),
+            fill: bucket.fill(),
+            budget: bucket.budget(),
+            at: now,
+        };
+        buckets.iter().map(level).collect()
     }
 
     /// Waits for a token. Who does not use it has spent it all the same: a bucket that is too
@@ -160,41 +192,47 @@ impl<C: Cloud> Budgeted<C> {
         let bucket = self.bucket(&target.scope, &call.service);
         let deadline = Instant::now() + self.budgets.longest_wait;
         if timeout_at(deadline, bucket.take(call.is_read())).await.is_err() {
-            self.count(call, Outcome::Withheld);
+            self.count(target, call, Outcome::Withheld);
             return Err(withheld(target, call));
         }
         let sending = self.inner.admit(target, call).await?;
-        Ok(Box::pin(self.send(bucket, call, sending)))
+        Ok(Box::pin(self.send(bucket, target, call, sending)))
     }
 
     async fn send(
         &self,
         bucket: Arc<Bucket>,
+        target: &Target,
         call: &Call,
         sending: CallFuture<'_>,
     ) -> Result<Value, CallError> {
         let result = sending.await;
-        self.count(
-            call,
-            result.as_ref().map_or_else(|e| Outcome::Failed(e.class), |_| Outcome::Accepted),
-        );
-        if matches!(&result, Err(error) if error.class == ErrorClass::Throttled) {
-            lock(&bucket.level).throttled(&bucket.budget, Instant::now());
+        let outcome =
+            result.as_ref().map_or_else(|e| Outcome::Failed(e.class), |_| Outcome::Accepted);
+        self.count(target, call, outcome);
+        if outcome == Outcome::Failed(ErrorClass::Throttled) {
+            bucket.throttled();
         }
         result
     }
 
     fn bucket(&self, scope: &Scope, service: &str) -> Arc<Bucket> {
         let mut buckets = lock(&self.buckets);
-        let bucket = buckets
-            .entry((scope.clone(), service.to_owned()))
-            .or_insert_with(|| Arc::new(Bucket::new(self.budgets.of(service))));
+        let bucket = buckets.entry((scope.clone(), service.to_owned())).or_insert_with(|| {
+            let budget = self.budgets.of(service);
+            Arc::new(Bucket::new(budget, Fill::full(&budget)))
+        });
         Arc::clone(bucket)
     }
 
-    fn count(&self, call: &Call, outcome: Outcome) {
-        let key = (call.service.to_string(), call.operation.to_string(), outcome);
-        *lock(&self.ledger).entry(key).or_default() += 1;
+    fn count(&self, target: &Target, call: &Call, outcome: Outcome) {
+        let line = Line {
+            scope: target.scope.clone(),
+            service: call.service.to_string(),
+            operation: call.operation.to_string(),
+            cause: target.cause,
+        };
+        *lock(&self.ledger).entry((line, outcome)).or_default() += 1;
     }
 }
 
@@ -219,105 +257,6 @@ fn withheld(target: &Target, call: &Call) -> CallError {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Holds the tokens of one account, region and service, and the two lines that wait for them.
-struct Bucket {
-    budget: Budget,
-    level: Mutex<Level>,
-    reads: tokio::sync::Mutex<()>,
-    writes: tokio::sync::Mutex<()>,
-}
-
-impl Bucket {
-    fn new(budget: Budget) -> Self {
-        let level = Level {
-            tokens: f64::from(budget.burst),
-            rate: budget.per_second,
-            at: Instant::now(),
-            halved_at: None,
-        };
-        Self {
-            budget,
-            level: Mutex::new(level),
-            reads: Default::default(),
-            writes: Default::default(),
-        }
-    }
-
-    /// Waits for a token. Only the first of each line looks at the level (tokio's mutex is fair); a
-    /// read leaves the reserve alone, so no read passes while a write waits.
-    async fn take(&self, read: bool) {
-        let (line, floor) =
-            if read { (&self.reads, self.budget.write_reserve) } else { (&self.writes, 0) };
-        let _first_in_line = line.lock().await;
-        loop {
-            let taken = lock(&self.level).take(&self.budget, f64::from(floor), Instant::now());
-            match taken {
-                Ok(()) => return,
-                Err(when) => sleep_until(when).await,
-            }
-        }
-    }
-}
-
-/// How long a rate takes to grow from nothing to what is configured.
-const RECOVERY_SECONDS: f64 = 120.0;
-
-/// The share of the configured rate below which throttling does not push it.
-const FLOOR: f64 = 1.0 / 16.0;
-
-/// Within this time of a halving, further throttling is the same event: the calls were in flight.
-const SAME_EVENT: Duration = Duration::from_secs(1);
-
-/// Holds the state of a bucket at a moment.
-#[derive(Debug)]
-struct Level {
-    tokens: f64,
-    rate: f64,
-    at: Instant,
-    halved_at: Option<Instant>,
-}
-
-impl Level {
-    /// Takes one token above `floor`, or says when to look again.
-    fn take(&mut self, budget: &Budget, floor: f64, now: Instant) -> Result<(), Instant> {
-        self.refill(budget, now);
-        let missing = floor + 1.0 - self.tokens;
-        if missing <= 0.0 {
-            self.tokens -= 1.0;
-            return Ok(());
-        }
-        // The rate may grow meanwhile: this is the latest moment. Timers tick in milliseconds.
-        let wait = Duration::from_secs_f64((missing / self.rate).clamp(0.001, 3_600.0));
-        Err(now + wait)
-    }
-
-    /// Adds what was gained since the last look; the rate grows along a straight line.
-    fn refill(&mut self, budget: &Budget, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.at).as_secs_f64();
-        let growth = budget.per_second / RECOVERY_SECONDS;
-        let growing = ((budget.per_second - self.rate) / growth).clamp(0.0, elapsed);
-        let reached = self.rate + growth * growing;
-        let gained = f64::midpoint(self.rate, reached) * growing + reached * (elapsed - growing);
-        self.tokens = (self.tokens + gained).min(f64::from(budget.burst));
-        self.rate = reached;
-        self.at = now;
-    }
-
-    /// Halves the rate and ends the burst, once per event.
-    ///
-    /// The reserve stays: without it, reads would wait until it is whole again (at the defaults of
-    /// RDS, for ten seconds and more), which is a standstill and no slower pace.
-    fn throttled(&mut self, budget: &Budget, now: Instant) {
-        self.refill(budget, now);
-        if self.halved_at.is_some_and(|at| now.saturating_duration_since(at) < SAME_EVENT) {
-            return;
-        }
-        self.rate = (self.rate / 2.0).max(budget.per_second * FLOOR);
-        self.tokens = self.tokens.min(f64::from(budget.write_reserve));
-        self.halved_at = Some(now);
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::model::cloud::{Admission, CallFuture};
-use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Target};
+use crate::model::{AccountId, Call, CallError, Cause, Cloud, ErrorClass, KindName, Scope, Target};
 
 /// Lets calls pass only to a scope whose credentials have been proven to belong to it.
 ///
@@ -18,8 +18,11 @@ use crate::model::{AccountId, Call, CallError, Cloud, ErrorClass, Target};
 /// for a proof.
 pub struct Asserted<C> {
     inner: C,
-    proofs: Mutex<BTreeMap<Target, Arc<OnceCell<()>>>>,
+    proofs: Mutex<Proofs>,
 }
+
+/// The proof of each scope and kind, once it is there.
+type Proofs = BTreeMap<(Scope, KindName), Arc<OnceCell<()>>>;
 
 impl<C: Cloud> Asserted<C> {
     /// Guards the calls of `inner`.
@@ -39,7 +42,7 @@ impl<C: Cloud> Asserted<C> {
 
     fn proof(&self, target: &Target) -> Arc<OnceCell<()>> {
         let mut proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(proofs.entry(target.clone()).or_default())
+        Arc::clone(proofs.entry((target.scope.clone(), target.kind.clone())).or_default())
     }
 
     /// Asks whose the credentials are. An error names the call that was held back.
@@ -51,7 +54,8 @@ impl<C: Cloud> Asserted<C> {
             message,
         };
         let question = Call::new("sts", "GetCallerIdentity");
-        let answer = self.inner.call(target, &question).await.map_err(|error| {
+        let asking = Target { cause: Cause::Identity, ..target.clone() };
+        let answer = self.inner.call(&asking, &question).await.map_err(|error| {
             let message = format!("the account was not proven, nothing was sent: {error}");
             held_back(unproven(error.class), &error.code, message)
         })?;

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::model::cloud::CallFuture;
 use crate::model::{
-    AccountId, Call, CallError, Cloud, ErrorClass, KindName, Region, Scope, Target,
+    AccountId, Call, CallError, Cause, Cloud, ErrorClass, KindName, Region, Scope, Target,
 };
 
 /// When each call left, and its name.
@@ -71,6 +71,7 @@ pub(crate) fn target(account: &str) -> Target {
     Target {
         scope: Scope { account: AccountId::new(account), region: Region::new("eu-west-1") },
         kind: KindName::new("db_instance"),
+        cause: Cause::List,
     }
 }
 

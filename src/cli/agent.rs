@@ -15,12 +15,13 @@ use tokio_util::task::TaskTracker;
 
 use super::catalog::Known;
 use super::clock::system_clock;
+use super::cloud::guarded;
 use super::engine::{Ports, engine, guard};
 use super::error::Error;
-use super::figures::{self, Counted};
+use super::figures::Figures;
 use super::following::Following;
 use super::repository::Remote;
-use crate::aws::BudgetLevel;
+use crate::aws::Budgets;
 use crate::config::Config;
 use crate::desired::Cache;
 use crate::lease::{Single, StateDirectory};
@@ -37,7 +38,7 @@ use crate::status::metrics::Metrics;
 use crate::status::{Sqlite, Store};
 
 /// How long a list of AWS may be shared by the passes that need it.
-const FRESH: SignedDuration = SignedDuration::from_secs(5);
+pub(super) const FRESH: SignedDuration = SignedDuration::from_secs(5);
 
 /// The longest that a stop waits for passes that are under way.
 const PATIENCE: Duration = Duration::from_secs(80);
@@ -55,17 +56,20 @@ pub(super) struct Agent {
     /// Everything that runs beside.
     pub(super) tasks: TaskTracker,
     store: Sqlite,
+    figures: Arc<Figures>,
 }
 
 impl Agent {
-    /// Takes the right to write and opens the store; connects to nothing.
+    /// Takes the right to write and opens the store; connects to nothing. Calls go through `sender`,
+    /// within the budgets.
     ///
     /// # Errors
     ///
     /// When another agent holds the state directory, or the store cannot be opened.
     pub(super) async fn open(
         config: &Config,
-        cloud: Arc<dyn Cloud>,
+        sender: Arc<dyn Cloud>,
+        budgets: Budgets,
         pace: Pace,
     ) -> Result<(Self, Triggers), Error> {
         let directory =
@@ -76,8 +80,9 @@ impl Agent {
         let clock = system_clock();
         let (cache, stop) = (Cache::new(guard(config)), CancellationToken::new());
         let metrics = Arc::new(Metrics::new(env!("CARGO_PKG_VERSION")));
+        let (cloud, spending) = guarded(sender, budgets);
         let ports = Ports {
-            cloud: Arc::new(Counted { inner: cloud, metrics: Arc::clone(&metrics) }),
+            cloud,
             store: Arc::new(store.clone()),
             fence: Arc::new(Single::new(directory, token)),
             clock: Arc::clone(&clock),
@@ -85,12 +90,20 @@ impl Agent {
         let engine = Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));
+        let figures = Arc::new(Figures {
+            engine: Arc::clone(&engine),
+            queue: Arc::clone(&queue),
+            metrics: Arc::clone(&metrics),
+            spending,
+            unwritten: tokio::sync::Mutex::default(),
+        });
+        figures.restore().await.map_err(Error::Store)?;
         let (engine_, queue_) = (Arc::clone(&engine), Arc::clone(&queue));
         let triggers = Triggers::restore(cache, engine_, queue_, Arc::clone(&metrics))
             .await
             .map_err(Error::Store)?;
         let tasks = TaskTracker::new();
-        Ok((Self { engine, queue, metrics, stop, tasks, store }, triggers))
+        Ok((Self { engine, queue, metrics, stop, tasks, store, figures }, triggers))
     }
 
     /// Starts to follow the repository and what people ask; none of the tasks ends before the agent
@@ -128,15 +141,9 @@ impl Agent {
         Ok(address)
     }
 
-    /// Keeps the gauges set; `levels` says how full the budgets are.
-    pub(super) fn gauge(&self, levels: impl Fn() -> Vec<BudgetLevel> + Send + 'static) {
-        let (queue, metrics) = (Arc::clone(&self.queue), Arc::clone(&self.metrics));
-        let engine = Arc::clone(&self.engine);
-        self.tasks.spawn(figures::follow(engine, queue, metrics, levels, self.stop.clone()));
-    }
-
-    /// Starts the workers.
+    /// Starts the workers, and keeps the figures.
     pub(super) fn work(&self, workers: u16) {
+        self.tasks.spawn(Arc::clone(&self.figures).follow(self.stop.clone()));
         let (engine, queue, metrics) = (&self.engine, &self.queue, &self.metrics);
         worker::start(workers.into(), engine, queue, metrics, &self.stop, &self.tasks);
     }
@@ -146,6 +153,7 @@ impl Agent {
         self.stop.cancel();
         self.tasks.close();
         let ended = tokio::time::timeout(PATIENCE, self.tasks.wait()).await.is_ok();
+        self.figures.close().await;
         self.store.close().await;
         ended
     }

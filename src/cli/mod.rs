@@ -6,6 +6,7 @@
 //! chain of causes, by [`error`]; standard output carries the result and nothing else.
 
 mod agent;
+mod budget;
 mod catalog;
 pub mod clock;
 mod cloud;
@@ -108,6 +109,7 @@ enum Verb {
     Snooze(snooze::Arguments),
     Resume(resume::Arguments),
     Confirm(confirm::Arguments),
+    Budget(budget::Arguments),
     Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
     Schema,
@@ -170,6 +172,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Snooze(arguments) => snooze::run(&arguments, settings, output),
         Verb::Resume(arguments) => resume::run(&arguments, settings, output),
         Verb::Confirm(arguments) => confirm::run(&arguments, settings, output),
+        Verb::Budget(arguments) => budget::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),
         Verb::IamPolicy(arguments) => iam_policy::run(&arguments, output),

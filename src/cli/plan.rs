@@ -17,6 +17,7 @@ use super::manifests::{self, Manifests};
 use super::output::Output;
 use super::settings::Flags;
 use super::{Exit, cloud, runtime};
+use crate::aws::Budgets;
 use crate::config::Config;
 use crate::kinds;
 use crate::lease::StateDirectory;
@@ -76,7 +77,7 @@ pub(super) fn run(
     let clock = clock(arguments.at);
     let cloud: Arc<dyn Cloud> = match &arguments.observed {
         Some(path) => Arc::new(saved(path)?),
-        None => cloud::aws(&config, &clock),
+        None => cloud::guarded(cloud::aws(&config, &clock), Budgets::default()).0,
     };
     let plans = runtime()?.block_on(async {
         let store = memory(&config, arguments.observed.is_some()).await?;

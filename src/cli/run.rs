@@ -1,7 +1,5 @@
 //! `levelset run`: the agent, until it is told to stop.
 
-use std::sync::Arc;
-
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::agent::Agent;
@@ -11,8 +9,8 @@ use super::output::Output;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
 use super::{Exit, cloud, logging, runtime};
+use crate::aws::Budgets;
 use crate::config::{Config, Repository};
-use crate::model::Cloud;
 use crate::reconcile::next::Pace;
 use crate::source;
 
@@ -61,10 +59,8 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
     let shown = remote.location.shown().to_owned();
     let cloud = cloud::aws(config, &system_clock());
-    let (agent, triggers) =
-        Agent::open(config, Arc::clone(&cloud) as Arc<dyn Cloud>, Pace::default()).await?;
+    let (agent, triggers) = Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
     let address = agent.serve(config.listen.value).await?;
-    agent.gauge(move || cloud.levels());
     let following = agent.follow(remote, triggers);
     agent.work(config.workers.value);
     tracing::info!(repository = shown, %address, "the agent follows the repository");

@@ -21,6 +21,7 @@ use super::settings::Flags;
 use super::standing::Standing;
 use super::store::told;
 use super::{Exit, Format, cloud, logging, runtime};
+use crate::aws::Budgets;
 use crate::config::Config;
 use crate::model::{ChangeSet, Freeze, Problem, Severity};
 use crate::queue::Lane;
@@ -134,7 +135,8 @@ async fn converge(
     timeout: Duration,
 ) -> Result<Synced, Error> {
     let cloud = cloud::aws(config, &system_clock());
-    let (agent, mut triggers) = Agent::open(config, cloud, Pace::default()).await?;
+    let (agent, mut triggers) =
+        Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
     let begun = agent.engine.clock.now();
     triggers.take(changes).await;
     triggers.confirm_asked().await;

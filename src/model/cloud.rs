@@ -5,10 +5,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Call, CallError, KindName, Scope};
+use super::{Call, CallError, Cause, KindName, Scope};
 
 /// Says where a call goes and for which kind, so that credentials can differ per kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,8 @@ pub struct Target {
     pub scope: Scope,
     /// The kind on whose behalf the call is made.
     pub kind: KindName,
+    /// Why it is made.
+    pub cause: Cause,
 }
 
 /// The future of one call's answer.
@@ -48,5 +51,15 @@ pub trait Cloud: Send + Sync {
     /// A [`CallError`] of a call that was not sent: it waited for too long, or may not leave.
     fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
         Box::pin(async move { Ok(self.call(target, call)) })
+    }
+}
+
+impl<C: Cloud + ?Sized> Cloud for Arc<C> {
+    fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
+        (**self).call(target, call)
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
+        (**self).admit(target, call)
     }
 }

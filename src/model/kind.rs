@@ -75,6 +75,11 @@ pub trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Names the reads that a look at one resource may take beyond the lists, for a forecast.
+    fn reads_of_each(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the read of the tags, for a kind whose describe answer holds none.
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         let _ = actual;

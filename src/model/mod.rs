@@ -7,6 +7,7 @@
 //! not do is a value with a reason, never a missing value.
 
 pub mod ask;
+pub mod budget;
 pub mod call;
 pub mod clock;
 pub mod cloud;
@@ -30,6 +31,7 @@ pub mod version;
 pub mod window;
 
 pub use ask::{Ask, Asked};
+pub use budget::{Budget, Cause, Spent};
 pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
 pub use cloud::{Cloud, Target};

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Delta, Disruption, Holds, Key, Notice, Refusal, ResourceId, Revision};
+use super::{
+    Call, Cause, Delta, Disruption, Holds, Key, Notice, Origin, Refusal, ResourceId, Revision,
+};
 use crate::model::delta::Wait;
 
 /// Holds the steps for one object in the order of their dependencies.
@@ -105,6 +107,18 @@ impl Step {
     /// Tells whether the step makes a call now.
     pub fn is_work(&self) -> bool {
         self.verdict == Verdict::Go && !self.calls.is_empty()
+    }
+
+    /// Says why its calls are made.
+    pub fn cause(&self) -> Cause {
+        match self.action {
+            Action::Create => Cause::Create,
+            Action::Adopt => Cause::Adopt,
+            Action::Nothing | Action::Update | Action::Read => {
+                let is_drift = self.deltas.iter().all(|delta| delta.origin == Origin::Drift);
+                if is_drift { Cause::Revert } else { Cause::Change }
+            }
+        }
     }
 
     /// Tells whether a call changes storage, of which AWS refuses the next change for hours, with the

@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 
 use crate::model::kind::Lists;
 use crate::model::{
-    Bound, CallError, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed,
-    ResourceId, Scope, Target,
+    Bound, CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation,
+    Observed, ResourceId, Scope, Target,
 };
 
 /// How many names may be read one by one before a new list is the cheaper read.
@@ -55,11 +55,10 @@ impl Observer {
     pub async fn observe(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
         let slot = self.slot(id);
         let mut listing = slot.listing.lock().await;
-        let target = Target { scope: id.scope.clone(), kind: id.kind.clone() };
         let relist = !kind.is_whole_by_name() && slot.was_written(&id.name);
         if !self.is_fresh(listing.as_ref()) || slot.written_too_much() || relist {
             slot.forget_writes();
-            *listing = Some(self.list(kind, &target).await);
+            *listing = Some(self.list(kind, &target(id, Cause::List)).await);
         }
         let Some(current) = listing.as_mut() else {
             return Observation::Unknown(Doubt::Failed("nothing was read".to_owned()));
@@ -73,7 +72,7 @@ impl Observer {
         {
             return Observation::Present(found.clone());
         }
-        let observation = self.confirm(kind, &target, id).await;
+        let observation = self.confirm(kind, id).await;
         match &observation {
             Observation::Present(found) => {
                 slot.forget_write(&id.name);
@@ -110,7 +109,7 @@ impl Observer {
         if calls.is_empty() {
             return Ok(actual);
         }
-        let target = Target { scope: desired.id.scope.clone(), kind: desired.id.kind.clone() };
+        let target = target(&desired.id, Cause::Detail);
         let mut enriched = (*actual).clone();
         for call in calls {
             let answer = list::follow(&*self.cloud, &target, call).await.map_err(doubt)?;
@@ -134,7 +133,7 @@ impl Observer {
             return Ok(actual);
         }
         let Some(call) = kind.read_tags(&actual) else { return Ok(actual) };
-        let target = Target { scope: id.scope.clone(), kind: id.kind.clone() };
+        let target = target(id, Cause::Detail);
         let answer = self.cloud.call(&target, &call).await.map_err(doubt)?;
         let mut tagged = (*actual).clone();
         tagged.tags = answer.as_object().and_then(tags_of);
@@ -174,9 +173,9 @@ impl Observer {
         Listing { at, resources: Ok(resources) }
     }
 
-    async fn confirm(&self, kind: &dyn Kind, target: &Target, id: &ResourceId) -> Observation {
+    async fn confirm(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
         let Some(call) = kind.confirm(&id.name) else { return Observation::Absent };
-        let answer = match self.cloud.call(target, &call).await {
+        let answer = match self.cloud.call(&target(id, Cause::Confirm), &call).await {
             Ok(answer) => answer,
             Err(error) if error.class == ErrorClass::NotFound => return Observation::Absent,
             Err(error) => return Observation::Unknown(doubt(error)),
@@ -223,6 +222,10 @@ impl Slot {
     fn forget_writes(&self) {
         lock(&self.written).clear();
     }
+}
+
+fn target(id: &ResourceId, cause: Cause) -> Target {
+    Target { scope: id.scope.clone(), kind: id.kind.clone(), cause }
 }
 
 /// Makes an observation of the members of a describe answer.

@@ -6,8 +6,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::model::budget::Forecast;
 use crate::model::delta::Timing;
 use crate::model::{Action, Call, Delta, Freeze, Origin, Plan, Problem, Severity, Step, Verdict};
+use crate::report::spending::{Period, Spending};
 use crate::report::{Summary, Told};
 
 /// Renders plans: `{"summary": {...}, "objects": [{"object", "revision", "holds", "resources":
@@ -22,6 +24,43 @@ use crate::report::{Summary, Told};
 pub fn plan(plans: &[Plan]) -> String {
     let objects: Vec<Value> = plans.iter().map(object).collect();
     document(&json!({ "summary": Summary::of(plans), "objects": objects }))
+}
+
+/// Renders what calls were spent on: `{"at", "periods": [{"last", "spent": [...]}], "budgets": [...],
+/// "resync"}`.
+///
+/// A line of `spent` has `scope`, `service`, `operation`, `cause` and `count` (with `sent`,
+/// `throttled`, `withheld`); a budget has `scope`, `service`, `fill`, `budget`; `resync` is null, or has
+/// `seconds`, `fits` and the `forecasts`, each with `perSecond` and `fits`.
+pub fn spending(told: &Spending) -> String {
+    let period = |period: &Period| json!({ "last": period.name, "spent": period.spent });
+    let periods: Vec<Value> = told.periods.iter().map(period).collect();
+    let resync = told.resync.as_ref().map(|(seconds, forecasts)| {
+        json!({
+            "seconds": seconds,
+            "fits": forecasts.iter().all(Forecast::fits),
+            "forecasts": forecasts.iter().map(forecast).collect::<Vec<_>>(),
+        })
+    });
+    document(&json!({
+        "at": told.at,
+        "periods": periods,
+        "budgets": told.levels,
+        "resync": resync,
+    }))
+}
+
+fn forecast(forecast: &Forecast) -> Value {
+    json!({
+        "scope": forecast.scope,
+        "service": forecast.service,
+        "objects": forecast.objects,
+        "reads": forecast.reads,
+        "budget": forecast.budget,
+        "documentedPerSecond": forecast.documented_per_second,
+        "perSecond": forecast.per_second(),
+        "fits": forecast.fits(),
+    })
 }
 
 fn object(plan: &Plan) -> Value {

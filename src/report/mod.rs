@@ -13,6 +13,7 @@ pub mod explain;
 pub mod json;
 pub mod policy;
 pub mod sarif;
+pub mod spending;
 pub mod style;
 pub mod summary;
 pub mod text;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::faults::Effect;
 use super::*;
-use crate::model::{AccountId, ErrorClass, KindName, Region};
+use crate::model::{AccountId, Cause, ErrorClass, KindName, Region};
 
 /// A clock that stands still until it is moved.
 struct Hand(Mutex<Timestamp>);
@@ -705,7 +705,8 @@ async fn latency_is_slept_by_the_cloud_door() {
     let lab = lab();
     let delay = std::time::Duration::from_secs(3);
     lab.cloud.inject(Rule::new(Effect::Latency(delay)).service("rds"));
-    let target = Target { scope: lab.scope.clone(), kind: KindName::new("db_instance") };
+    let target =
+        Target { scope: lab.scope.clone(), kind: KindName::new("db_instance"), cause: Cause::List };
     let started = tokio::time::Instant::now();
     lab.cloud.call(&target, &Call::new("rds", "DescribeDBInstances")).await.unwrap();
     assert!(started.elapsed() >= delay);

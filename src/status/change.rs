@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::spending::Page;
 use super::store::{Declared, Event, Intent, Record, Settlement};
 use crate::model::{Freeze, Key, ResourceId};
 
@@ -16,6 +17,7 @@ pub(super) enum Change<'a> {
     Settle(&'a Settlement),
     Freeze(&'a Freeze),
     Thaw(&'a str),
+    Spend(&'a Page),
 }
 
 impl fmt::Display for Change<'_> {
@@ -35,6 +37,7 @@ impl fmt::Display for Change<'_> {
             }
             Self::Freeze(freeze) => write!(f, "record what the guard \"{}\" froze", freeze.guard),
             Self::Thaw(guard) => write!(f, "record that the guard \"{guard}\" froze nothing"),
+            Self::Spend(_) => write!(f, "write what calls were spent on"),
         }
     }
 }

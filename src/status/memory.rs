@@ -9,12 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::change::Change;
+use super::spending::{Page, Spending};
 use super::store::{
     Declared, Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Settlement, Store,
     StoreError, StoreFuture,
 };
+use crate::model::budget::Level;
 use crate::model::status::Memory;
-use crate::model::{Ask, Asked, Freeze, Key, ObjectStatus, ResourceId, Shard, Token};
+use crate::model::{Ask, Asked, Freeze, Key, ObjectStatus, ResourceId, Shard, Spent, Token};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ struct State {
     numbered: u64,
     /// By guard.
     freezes: BTreeMap<String, Freeze>,
+    spending: Spending,
 }
 
 impl InMemory {
@@ -98,6 +101,7 @@ impl State {
             Change::Thaw(guard) => {
                 self.freezes.remove(guard);
             }
+            Change::Spend(page) => self.spending.write(page),
         }
     }
 
@@ -229,6 +233,18 @@ impl Store for InMemory {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Resolve(key, resource), token)
+    }
+
+    fn spend<'a>(&'a self, page: &'a Page, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Spend(page), token)
+    }
+
+    fn spent(&self, since: Timestamp) -> StoreFuture<'_, Vec<Spent>> {
+        self.read(move |state| state.spending.since(since))
+    }
+
+    fn levels(&self) -> StoreFuture<'_, Vec<Level>> {
+        self.read(|state| state.spending.levels())
     }
 
     fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: Timestamp) -> StoreFuture<'a, ()> {

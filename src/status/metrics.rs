@@ -14,8 +14,9 @@ use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use tokio::time::Instant;
 
+use crate::model::budget::Level;
 use crate::model::status::Truth;
-use crate::model::{ObjectStatus, Scope};
+use crate::model::{Cause, ObjectStatus};
 
 mod family;
 
@@ -144,24 +145,34 @@ impl Metrics {
         }
     }
 
-    /// Counts an AWS call; `outcome` is `ok` or the error's class in lower case.
-    pub fn aws_call(&self, service: &str, operation: &str, outcome: &str) {
+    /// Counts AWS calls; `outcome` is `ok`, `withheld` (not sent, for lack of budget) or the error's
+    /// class in lower case.
+    pub fn aws_calls(
+        &self,
+        service: &str,
+        operation: &str,
+        cause: Cause,
+        outcome: &str,
+        calls: u64,
+    ) {
         let label = Call {
             service: service.to_owned(),
             operation: operation.to_owned(),
+            cause: cause.as_str(),
             outcome: outcome.to_owned(),
         };
-        self.families.calls.get_or_create(&label).inc();
+        self.families.calls.get_or_create(&label).inc_by(calls);
     }
 
-    /// Sets how many calls the budget of a scope and service allows at this moment.
-    pub fn aws_budget(&self, scope: &Scope, service: &str, tokens: f64) {
+    /// Sets how full a bucket is and how fast it fills.
+    pub fn aws_budget(&self, level: &Level) {
         let label = Budget {
-            account: scope.account.to_string(),
-            region: scope.region.to_string(),
-            service: service.to_owned(),
+            account: level.scope.account.to_string(),
+            region: level.scope.region.to_string(),
+            service: level.service.clone(),
         };
-        self.families.budget.get_or_create(&label).set(tokens);
+        self.families.budget.get_or_create(&label).set(level.fill.tokens);
+        self.families.budget_rate.get_or_create(&label).set(level.fill.per_second);
     }
 
     /// Sets how many objects a guard holds; `guard` is a constant of
@@ -232,7 +243,8 @@ fn count(number: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AccountId, Freeze, Region, status};
+    use crate::model::budget::Fill;
+    use crate::model::{self, AccountId, Freeze, Region, Scope, status};
 
     fn line<'a>(text: &'a str, series: &str) -> Option<&'a str> {
         text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '))
@@ -274,8 +286,14 @@ mod tests {
         let metrics = Metrics::new("0");
         let region = Region::new("eu-west-1");
         let scope = Scope { account: AccountId::new("012345678901"), region };
-        metrics.aws_call("rds", "DescribeDBInstances", "ok");
-        metrics.aws_budget(&scope, "rds", 149.5);
+        metrics.aws_calls("rds", "DescribeDBInstances", Cause::List, "ok", 3);
+        metrics.aws_budget(&Level {
+            scope,
+            service: "rds".to_owned(),
+            fill: Fill { tokens: 149.5, per_second: 3.0 },
+            budget: model::Budget { burst: 150, per_second: 6.0, write_reserve: 30 },
+            at: Timestamp::UNIX_EPOCH,
+        });
         let text = metrics.encode();
         let prefixed = |prefix: &'static str| {
             text.lines().filter_map(move |line| line.strip_prefix(prefix)).collect::<Vec<_>>()
@@ -283,6 +301,7 @@ mod tests {
         let mut types = prefixed("# TYPE ");
         types.sort_unstable();
         let expected = [
+            "levelset_aws_budget_calls_per_second gauge",
             "levelset_aws_budget_tokens gauge",
             "levelset_aws_calls counter",
             "levelset_build info",
@@ -309,6 +328,8 @@ mod tests {
         assert_eq!(prefixed("# HELP ").len(), expected.len());
         let budget = r#"levelset_aws_budget_tokens{account="012345678901",region="eu-west-1",service="rds"}"#;
         assert_eq!(line(&text, budget), Some("149.5"));
+        let calls = r#"levelset_aws_calls_total{service="rds",operation="DescribeDBInstances",cause="list",outcome="ok"}"#;
+        assert_eq!(line(&text, calls), Some("3"), "{text}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod conditions;
 pub mod events;
 pub mod memory;
 pub mod metrics;
+pub mod spending;
 pub mod sqlite;
 pub mod store;
 
@@ -19,5 +20,6 @@ pub use build::{Found, build};
 pub use events::events;
 pub use memory::InMemory;
 pub use metrics::{Metrics, PassResult};
+pub use spending::Page;
 pub use sqlite::Sqlite;
 pub use store::{Declared, Event, Intent, Record, Settlement, Store, StoreError};

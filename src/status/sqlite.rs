@@ -7,6 +7,7 @@
 mod asked;
 mod open;
 mod rows;
+mod spending;
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +16,10 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite as Driver, SqlitePool};
 
 use super::change::Change;
+use super::spending::Page;
 use super::store::{Declared, Event, Intent, Record, Settlement, Store, StoreError, StoreFuture};
-use crate::model::{Ask, Asked, Freeze, Key, ResourceId, Shard, Token};
+use crate::model::budget::Level;
+use crate::model::{Ask, Asked, Freeze, Key, ResourceId, Shard, Spent, Token};
 
 /// Keeps everything in one SQLite file.
 ///
@@ -168,6 +171,20 @@ impl Store for Sqlite {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Resolve(key, resource), token)
+    }
+
+    fn spend<'a>(&'a self, page: &'a Page, token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Spend(page), token)
+    }
+
+    fn spent(&self, since: Timestamp) -> StoreFuture<'_, Vec<Spent>> {
+        let action = || "read what calls were spent on".to_owned();
+        self.read(action, spending::since(&self.readers, since))
+    }
+
+    fn levels(&self) -> StoreFuture<'_, Vec<Level>> {
+        let action = || "read how full the API budgets are".to_owned();
+        self.read(action, spending::levels(&self.readers))
     }
 
     fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: Timestamp) -> StoreFuture<'a, ()> {

@@ -7,9 +7,11 @@ use std::pin::Pin;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::spending::Page;
+use crate::model::budget::Level;
 use crate::model::status::Memory;
 use crate::model::{
-    Ask, Asked, Difference, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Token,
+    Ask, Asked, Difference, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Spent, Token,
 };
 
 /// How many events of one object are kept: the newest ones.
@@ -202,6 +204,16 @@ pub trait Store: Send + Sync {
         resource: &'a ResourceId,
         token: Token,
     ) -> StoreFuture<'a, ()>;
+
+    /// Writes what calls were spent on; what is older than a day is dropped.
+    fn spend<'a>(&'a self, page: &'a Page, token: Token) -> StoreFuture<'a, ()>;
+
+    /// Returns what calls were spent on since a time, summed up, ordered by place, operation and
+    /// cause. What is older than an hour is kept by the hour, and counts when all of its hour does.
+    fn spent(&self, since: Timestamp) -> StoreFuture<'_, Vec<Spent>>;
+
+    /// Returns how the buckets stood when they were last written, ordered by place and service.
+    fn levels(&self) -> StoreFuture<'_, Vec<Level>>;
 
     /// Writes what a person asks, all or none; the same of the same subject is replaced, and what
     /// it lifts goes.

@@ -7,12 +7,14 @@ use levelset::apply::{Gate, GateFuture, apply};
 use levelset::aws::{Asserted, Budget, Budgeted, Budgets};
 use levelset::model::plan::{Action, Step, Verdict};
 use levelset::model::{
-    Call, CallError, Cloud, Disruption, Holds, Key, KindName, Plan, ResourceId, StepOutcome, Target,
+    Call, CallError, Cause, Cloud, Disruption, Holds, Key, KindName, Plan, ResourceId, StepOutcome,
+    Target,
 };
+use levelset::sandbox::log::Count;
 use levelset::sandbox::{Sandbox, Settings};
 use tokio::time::Instant;
 
-use super::stage::{PausedClock, scope};
+use super::stage::{PausedClock, Stage, scope, workspace};
 
 /// The right to write until a time; remembers when it was asked for.
 struct Lease {
@@ -73,7 +75,7 @@ async fn the_right_to_write_is_asked_for_when_the_budget_has_been_waited_for() {
     let slow = Budget { burst: 1, per_second: 0.025, write_reserve: 0 };
     let budgets = Budgets { services: [("rds".to_owned(), slow)].into(), ..Budgets::default() };
     let cloud = Asserted::new(Budgeted::new(sandbox.clone(), budgets));
-    let target = Target { scope: scope(), kind: instance().kind };
+    let target = Target { scope: scope(), kind: instance().kind, cause: Cause::List };
     cloud.call(&target, &Call::new("rds", "DescribeDBInstances")).await.unwrap();
 
     let begun = Instant::now();
@@ -86,4 +88,42 @@ async fn the_right_to_write_is_asked_for_when_the_budget_has_been_waited_for() {
     assert_eq!(asked, [40], "the next token is there after 40 seconds");
     assert!(matches!(attempts[0].outcome, StepOutcome::Withheld { .. }), "{attempts:?}");
     assert!(!sandbox.counters().contains_key("rds:ModifyDBInstance"), "nothing was sent");
+}
+
+/// Returns the largest number of calls to RDS within a minute.
+fn most_in_a_minute(stage: &Stage) -> usize {
+    let calls = stage.sandbox.calls_since(0);
+    let times: Vec<_> =
+        calls.iter().filter(|call| call.service == "rds").map(|call| call.at).collect();
+    let within = |from: usize| {
+        let end = times[from] + jiff::SignedDuration::from_mins(1);
+        times[from..].iter().take_while(|at| **at < end).count()
+    };
+    (0..times.len()).map(within).max().unwrap_or_default()
+}
+
+/// The sandbox takes what AWS documents: RDS a burst of 300 and 12 a second, EC2 100 and 20.
+#[tokio::test(start_paused = true)]
+async fn five_hundred_new_databases_make_no_throttled_call_at_the_limits_of_rds() {
+    let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
+    let workspaces: Vec<(String, String)> = (0..500)
+        .map(|number| (format!("{number}.yaml"), workspace(&format!("team-{number}"), "")))
+        .collect();
+    let files: Vec<(&str, String)> =
+        workspaces.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+    stage.commit(&files);
+    let begun = Instant::now();
+    for (path, _) in &workspaces {
+        let key = Key::workspace(format!("team-{}", path.trim_end_matches(".yaml")));
+        stage.ready(&key, Duration::from_secs(3600)).await;
+    }
+    let took = begun.elapsed();
+
+    let counters = stage.sandbox.counters();
+    let sum = |of: fn(&Count) -> u64| counters.values().map(of).sum::<u64>();
+    println!("500 databases: {took:?}, {} calls: {counters:#?}", sum(|count| count.calls));
+    println!("at most {} calls to RDS in a minute", most_in_a_minute(&stage));
+    assert_eq!(counters["rds:CreateDBInstance"].calls, 500, "each was made once");
+    assert_eq!(sum(|count| count.throttled), 0);
+    assert!(most_in_a_minute(&stage) <= 150 + 6 * 60, "half of what AWS takes");
 }

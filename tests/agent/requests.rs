@@ -21,7 +21,7 @@ use tempfile::TempDir;
 /// The longest that anything is waited for, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const DATABASE: &str = "\
+pub(super) const DATABASE: &str = "\
 apiVersion: platform.kby.io/v1alpha1
 kind: Workspace
 metadata:
@@ -49,16 +49,16 @@ fn scope() -> Scope {
 }
 
 /// A repository, a cloud, and an agent between them that may be killed and started again.
-struct World {
+pub(super) struct World {
     folder: TempDir,
-    cloud: Sandbox,
+    pub(super) cloud: Sandbox,
     agent: Option<Child>,
     starts: usize,
 }
 
 impl World {
     /// Serves a cloud and commits the manifests; no agent runs yet.
-    async fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) async fn new(files: &[(&str, &str)]) -> Self {
         let settings = Settings { default_account: scope().account, ..Settings::fast(3) };
         let cloud = Sandbox::new(Arc::new(SystemClock), settings);
         cloud.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
@@ -111,12 +111,12 @@ impl World {
         command
     }
 
-    fn output(&self, words: &[&str]) -> Output {
+    pub(super) fn output(&self, words: &[&str]) -> Output {
         self.command(words).output().unwrap()
     }
 
     /// Gives a command that has to succeed, and returns what it says.
-    fn says(&self, words: &[&str]) -> String {
+    pub(super) fn says(&self, words: &[&str]) -> String {
         let output = self.output(words);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
@@ -128,7 +128,7 @@ impl World {
     }
 
     /// Starts an agent, and waits until it has read the commit.
-    fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         self.starts += 1;
         let log = File::create(self.log()).unwrap();
         let child = self.command(&["run", "--log-format", "json"]).stderr(log).spawn().unwrap();
@@ -143,6 +143,12 @@ impl World {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
+    /// Asks the agent to stop, and waits until it has.
+    pub(super) fn stop(&mut self) {
+        self.signal("-TERM");
+        assert!(self.agent.take().unwrap().wait().unwrap().success());
+    }
+
     fn kill(&mut self) {
         let mut agent = self.agent.take().unwrap();
         agent.kill().unwrap();
@@ -150,7 +156,7 @@ impl World {
     }
 
     /// Waits until something is so, and returns how long that took.
-    fn until(&self, goal: &str, is_so: impl Fn(&Self) -> bool) -> Duration {
+    pub(super) fn until(&self, goal: &str, is_so: impl Fn(&Self) -> bool) -> Duration {
         let start = Instant::now();
         while !is_so(self) {
             if start.elapsed() > PATIENCE {
@@ -167,7 +173,7 @@ impl World {
     }
 
     /// Returns the reason of a condition of `payments`, where it is of this status.
-    fn reason(&self, kind: &str, truth: &str) -> String {
+    pub(super) fn reason(&self, kind: &str, truth: &str) -> String {
         let status = self.status();
         let conditions = status["objects"][0]["status"]["conditions"].as_array();
         let is_it = |it: &&Value| it["type"] == kind && it["status"] == truth;

@@ -24,9 +24,9 @@ async fn throttling_is_known_for_what_it_is_and_halves_the_budget() {
     let here = Here { cloud: Budgeted::new(here.cloud, Budgets::default()), scope: here.scope };
     let error = here.refused(rds("DescribeDBInstances")).await;
     assert_eq!((error.class, &*error.code), (ErrorClass::Throttled, "Throttling"));
-    let level = &here.cloud.levels()[0];
+    let level = &here.cloud.levels(WallClock.now())[0];
     assert_eq!(level.budget.per_second, 6.0);
-    assert!((3.0..3.1).contains(&level.per_second), "{level:?}");
+    assert!((3.0..3.1).contains(&level.fill.per_second), "{level:?}");
     assert_eq!(
         faulty_moto().fired(region).await,
         ["DescribeDBInstances error:Throttling"],

@@ -93,7 +93,7 @@ async fn a_listing_of_five_hundred_instances_is_five_calls() {
     names.sort();
     names.dedup();
     assert_eq!(names.len(), 500);
-    let ledger = here.cloud.ledger();
+    let ledger = here.cloud.take_ledger();
     assert_eq!(ledger.len(), 1);
     assert_eq!((ledger[0].outcome, ledger[0].calls), (Outcome::Accepted, 5));
 }

@@ -3,7 +3,7 @@
 use levelset::kinds::iam_role;
 use levelset::kinds::iam_role::spec::{Iam, Placement as RolePlacement, resources};
 use levelset::model::ErrorClass::{AlreadyExists, NotFound};
-use levelset::model::{Observation, Observed};
+use levelset::model::{Cause, Observation, Observed};
 use levelset::observe::Observer;
 
 use super::*;
@@ -50,7 +50,8 @@ impl Agent {
     }
 
     async fn send(&self, desired: &Bound, calls: Vec<Call>) {
-        let target = Target { scope: desired.id.scope.clone(), kind: iam_role::NAME };
+        let target =
+            Target { scope: desired.id.scope.clone(), kind: iam_role::NAME, cause: Cause::List };
         for call in calls {
             self.cloud.call(&target, &call).await.unwrap();
         }
@@ -138,7 +139,8 @@ async fn a_role_lives(url: &Url, number: &str, key: &str, text: &str) {
     assert_eq!(agent.mend(&desired).await, expected);
     assert_eq!(agent.mend(&desired).await, [""; 0], "what was changed is what is declared");
 
-    let target = Target { scope: desired.id.scope.clone(), kind: iam_role::NAME };
+    let target =
+        Target { scope: desired.id.scope.clone(), kind: iam_role::NAME, cause: Cause::List };
     let again = iam_role::KIND.create(&desired).remove(0);
     let error = agent.cloud.call(&target, &again).await.unwrap_err();
     assert_eq!((error.class, &*error.code), (AlreadyExists, "EntityAlreadyExists"));
@@ -172,7 +174,7 @@ async fn two_regions_of_an_account_have_the_same_roles() {
         Accounts { accounts: accounts.clone(), timeouts: Timeouts::default() },
         Arc::new(WallClock),
     );
-    let target = Target { scope: homes[0].clone(), kind: iam_role::NAME };
+    let target = Target { scope: homes[0].clone(), kind: iam_role::NAME, cause: Cause::List };
     let list = Call::new("iam", "ListRoles");
     assert!(cloud.call(&target, &list).await.unwrap()["Roles"].is_array());
 

@@ -4,13 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use levelset::model::budget::Level;
 use levelset::model::cloud::CallFuture;
 use levelset::model::fence::Lost;
 use levelset::model::{
-    Ask, Asked, Call, CallError, Clock, Cloud, Fence, Freeze, Key, ResourceId, Shard, Target, Token,
+    Ask, Asked, Call, CallError, Clock, Cloud, Fence, Freeze, Key, ResourceId, Shard, Spent,
+    Target, Token,
 };
 use levelset::status::store::StoreFuture;
-use levelset::status::{Declared, Event, Intent, Record, Settlement, Store, StoreError};
+use levelset::status::{Declared, Event, Intent, Page, Record, Settlement, Store, StoreError};
 use serde_json::Value;
 
 use super::checker::{Portrait, began, called, declared as declarations, recorded, recording};
@@ -164,6 +166,18 @@ impl Store for StoreDoor {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         Box::pin(self.through(self.0.store.resolve(key, resource, token)))
+    }
+
+    fn spend<'a>(&'a self, page: &'a Page, token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.spend(page, token)))
+    }
+
+    fn spent(&self, since: jiff::Timestamp) -> StoreFuture<'_, Vec<Spent>> {
+        Box::pin(self.through(self.0.store.spent(since)))
+    }
+
+    fn levels(&self) -> StoreFuture<'_, Vec<Level>> {
+        Box::pin(self.through(self.0.store.levels()))
     }
 
     fn ask<'a>(&'a self, asks: &'a [Ask], by: &'a str, at: jiff::Timestamp) -> StoreFuture<'a, ()> {

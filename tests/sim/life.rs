@@ -64,7 +64,7 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
     let door = CloudDoor(Arc::clone(world));
     let cloud: Arc<dyn Cloud> = match world.mutant {
         Mutant::Spender => Arc::new(Asserted::new(door)),
-        _ => Arc::new(Budgeted::new(Asserted::new(door), world.profile.budgets.clone())),
+        _ => Arc::new(Asserted::new(Budgeted::new(door, world.profile.budgets.clone()))),
     };
     let is_configured =
         |(name, _): &(&str, &str)| world.is_configured(name) || world.mutant == Mutant::Nostalgic;

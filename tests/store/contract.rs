@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
 use jiff::{SignedDuration, Timestamp};
+use levelset::model::budget::{Count, Fill, Level};
 use levelset::model::status::{Memory, ResourceMemory};
 use levelset::model::{
-    AccountId, Ask, Asked, Difference, Freeze, Generation, Key, KindName, ObjectStatus, Region,
-    ResourceId, Revision, Scope, Shard, Token,
+    AccountId, Ask, Asked, Budget, Cause, Difference, Freeze, Generation, Key, KindName,
+    ObjectStatus, Region, ResourceId, Revision, Scope, Shard, Spent, Token,
 };
 use levelset::status::store::{HISTORY_DAYS, HISTORY_PER_OBJECT};
-use levelset::status::{Declared, Event, Intent, Record, Settlement, Store, StoreError};
+use levelset::status::{Declared, Event, Intent, Page, Record, Settlement, Store, StoreError};
 use serde_json::json;
 
 /// Makes a record in which everything follows from the number, so that a mix of two shows.
@@ -60,6 +61,7 @@ pub(super) async fn check(store: &dyn Store) {
     records(store).await;
     declarations(store).await;
     intents(store).await;
+    spending(store).await;
     history(store).await;
     age(store).await;
     fencing(store).await;
@@ -194,6 +196,7 @@ async fn fencing(store: &dyn Store) {
         store.declare(&[], stale).await,
         store.freeze(&freeze("drift", "two"), stale).await,
         store.thaw("drift", stale).await,
+        store.spend(&Page { at: intent.at, spent: vec![], levels: vec![] }, stale).await,
     ];
     for result in refused {
         let Err(StoreError::Fenced { held, seen, .. }) = result else { panic!("{result:?}") };
@@ -332,4 +335,48 @@ async fn confirming(store: &dyn Store) {
     let revert = Ask::Revert { object, differences, digest };
     assert_eq!(asks(&left), [remove("a"), remove("b"), revert], "it is confirmed for good");
     assert!(left.iter().all(|asked| asked.by == "alice" && asked.at == at(8)));
+}
+
+fn spent(operation: &str, cause: Cause, sent: u64) -> Spent {
+    let scope = Scope { account: AccountId::new("012345678901"), region: Region::new("eu-west-1") };
+    let (service, operation) = ("rds".to_owned(), operation.to_owned());
+    Spent { scope, service, operation, cause, count: Count { sent, throttled: 1, withheld: 2 } }
+}
+
+fn level(tokens: f64, at: Timestamp) -> Level {
+    let line = spent("", Cause::List, 0);
+    let budget = Budget { burst: 150, per_second: 6.0, write_reserve: 30 };
+    let fill = Fill { tokens, per_second: 3.5 };
+    Level { scope: line.scope, service: line.service, fill, budget, at }
+}
+
+/// Exact for an hour, by the hour for a day, and then no more.
+async fn spending(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let noon: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+    let at = |minutes: i64| noon + SignedDuration::from_mins(minutes);
+    let page = async |minutes: i64, sent: u64| {
+        let spent = vec![spent("DescribeDBInstances", Cause::List, sent)];
+        let page = Page { at: at(minutes), spent, levels: vec![level(7.25, at(minutes))] };
+        store.spend(&page, token).await.unwrap();
+    };
+    let sent = async |since: i64| -> u64 {
+        store.spent(at(since)).await.unwrap().iter().map(|spent| spent.count.sent).sum()
+    };
+    page(5, 1).await;
+    page(20, 10).await;
+    page(20, 100).await;
+    assert_eq!((sent(6).await, sent(0).await), (110, 111), "to the minute");
+    page(150, 1000).await;
+    assert_eq!((sent(6).await, sent(0).await), (1000, 1111), "the first hour is one now");
+    page(24 * 60 + 59, 10_000).await;
+    assert_eq!(sent(0).await, 11_111);
+    page(25 * 60, 100_000).await;
+    assert_eq!(sent(0).await, 111_000, "what is older than a day is gone");
+    assert_eq!(store.levels().await.unwrap(), [level(7.25, at(25 * 60))]);
+
+    let other = vec![spent("CreateDBInstance", Cause::Create, 3)];
+    store.spend(&Page { at: at(1500), spent: other.clone(), levels: vec![] }, token).await.unwrap();
+    let lines = store.spent(at(1500)).await.unwrap();
+    assert_eq!(lines, [other[0].clone(), spent("DescribeDBInstances", Cause::List, 100_000)]);
 }

@@ -25,6 +25,11 @@ fn times(sent: &Mutex<Sent>, start: Instant) -> Vec<u128> {
     sent.lock().unwrap().iter().map(|(at, _)| (*at - start).as_millis()).collect()
 }
 
+/// Returns how full the only bucket is.
+fn fill<C: Cloud>(cloud: &Budgeted<C>) -> Fill {
+    cloud.levels(Timestamp::UNIX_EPOCH)[0].fill
+}
+
 fn names(sent: &Mutex<Sent>) -> Vec<String> {
     sent.lock().unwrap().iter().map(|(_, call)| call.clone()).collect()
 }
@@ -96,7 +101,7 @@ async fn a_call_that_waits_too_long_is_answered_throttled_and_never_sent() {
     assert_eq!(withheld.len(), 2);
     assert_eq!((withheld[0].class, &*withheld[0].code), (ErrorClass::Throttled, "BudgetExhausted"));
     assert_eq!(sent.lock().unwrap().len(), 10);
-    assert_eq!(cloud.levels()[0].per_second, 2.0, "our own refusal is no throttling by AWS");
+    assert_eq!(fill(&cloud).per_second, 2.0, "our own refusal is no throttling by AWS");
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,13 +122,13 @@ async fn throttling_halves_the_rate_once_per_event_and_ends_the_burst() {
     let cloud = Budgeted::new(cloud.taking(Duration::from_millis(200)), budgets(60));
     let (target, call) = (target("1"), read());
     let _ = join_all((0..5).map(|_| cloud.call(&target, &call))).await;
-    let level = &cloud.levels()[0];
+    let level = fill(&cloud);
     assert_eq!((level.tokens, level.per_second), (4.0, 1.0), "five answers, one event");
     advance(Duration::from_secs(30)).await;
-    let before = cloud.levels()[0].per_second;
+    let before = fill(&cloud).per_second;
     assert!(before > 1.0 && before < 2.0, "{before}");
     let _ = cloud.call(&target, &call).await;
-    let after = cloud.levels()[0].per_second;
+    let after = fill(&cloud).per_second;
     assert!(after > before / 2.0 && after < before / 2.0 + 0.01, "{before} {after}");
 }
 
@@ -150,7 +155,7 @@ async fn throttling_adds_nothing_to_what_is_left_of_the_reserve() {
     let cloud = Budgeted::new(cloud.taking(Duration::from_millis(200)), budgets(60));
     let (target, call) = (target("1"), write());
     join_all((0..8).map(|_| cloud.call(&target, &call))).await;
-    let tokens = cloud.levels()[0].tokens;
+    let tokens = fill(&cloud).tokens;
     assert!((tokens - 2.4).abs() < 1e-9, "{tokens}: two were left, the answers took 0.2 s");
 }
 
@@ -163,14 +168,17 @@ async fn the_rate_never_falls_below_a_sixteenth_and_grows_back_along_a_line() {
         let _ = cloud.call(&target, &call).await;
         advance(Duration::from_secs(1)).await;
     }
-    let low = cloud.levels()[0].per_second;
+    let low = fill(&cloud).per_second;
     assert!((0.125..0.3).contains(&low), "{low}");
     advance(Duration::from_secs(30)).await;
-    let later = cloud.levels()[0].per_second;
-    assert!((later - low - 30.0 * 2.0 / RECOVERY_SECONDS).abs() < 1e-9, "{low} {later}");
+    let later = fill(&cloud).per_second;
+    assert!(
+        (later - low - 30.0 * 2.0 / crate::model::budget::RECOVERY_SECONDS).abs() < 1e-9,
+        "{low} {later}"
+    );
     advance(Duration::from_secs(120)).await;
-    assert_eq!(cloud.levels()[0].per_second, 2.0);
-    assert_eq!(cloud.levels()[0].tokens, 10.0);
+    assert_eq!(fill(&cloud).per_second, 2.0);
+    assert_eq!(fill(&cloud).tokens, 10.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -185,7 +193,7 @@ async fn accounts_and_services_spend_their_own_budgets() {
     )
     .await;
     assert_eq!(times(&sent, start), [0; 30]);
-    assert_eq!(cloud.levels().len(), 3);
+    assert_eq!(cloud.levels(Timestamp::UNIX_EPOCH).len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -195,27 +203,45 @@ async fn the_ledger_counts_what_came_of_the_calls() {
         _ => Ok(json!({})),
     });
     let cloud = Budgeted::new(cloud, budgets(0));
-    let target = target("1");
-    for call in [read(), read(), read().with("n", "bad"), write()] {
-        let _ = cloud.call(&target, &call).await;
+    let (look, change) = (target("1"), Target { cause: Cause::Change, ..target("1") });
+    for call in [read(), read(), read().with("n", "bad")] {
+        let _ = cloud.call(&look, &call).await;
     }
-    for _ in 0..7 {
-        let _ = cloud.call(&target, &write()).await;
+    for _ in 0..8 {
+        let _ = cloud.call(&change, &write()).await;
     }
-    let ledger: Vec<(String, Outcome, u64)> = cloud
-        .ledger()
-        .into_iter()
-        .map(|entry| (entry.operation, entry.outcome, entry.calls))
-        .collect();
+    let entries = |cloud: &Budgeted<_>| -> Vec<(String, Cause, Outcome, u64)> {
+        let entries = cloud.take_ledger().into_iter();
+        entries.map(|it| (it.line.operation, it.line.cause, it.outcome, it.calls)).collect()
+    };
+    let describe = |outcome, calls| ("DescribeDBInstances".to_owned(), Cause::List, outcome, calls);
+    let modify = |outcome, calls| ("ModifyDBInstance".to_owned(), Cause::Change, outcome, calls);
     assert_eq!(
-        ledger,
+        entries(&cloud),
         [
-            ("DescribeDBInstances".to_owned(), Outcome::Accepted, 2),
-            ("DescribeDBInstances".to_owned(), Outcome::Failed(ErrorClass::Denied), 1),
-            ("ModifyDBInstance".to_owned(), Outcome::Accepted, 7),
-            ("ModifyDBInstance".to_owned(), Outcome::Withheld, 1),
+            describe(Outcome::Accepted, 2),
+            describe(Outcome::Failed(ErrorClass::Denied), 1),
+            modify(Outcome::Accepted, 7),
+            modify(Outcome::Withheld, 1),
         ]
     );
+    assert!(entries(&cloud).is_empty(), "what was taken is not told again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_starts_with_the_reserve_and_remembers_that_aws_throttled() {
+    let (cloud, _) = Answering::with(|_: &Call| Err(failure(ErrorClass::Throttled, "Throttling")));
+    let (before, at) = (Budgeted::new(cloud, budgets(60)), Timestamp::UNIX_EPOCH);
+    let _ = before.call(&target("1"), &read()).await;
+    let levels = before.levels(at);
+
+    let (cloud, _) = Answering::with(accept);
+    let after = Budgeted::new(cloud, budgets(60));
+    after.restore(&levels, at + jiff::SignedDuration::from_secs(30));
+    assert_eq!(fill(&after), Fill { tokens: 4.0, per_second: 1.5 }, "of 10 and 2.0");
+    let later = Budgeted::new(Answering::with(accept).0, budgets(60));
+    later.restore(&levels, at + jiff::SignedDuration::from_hours(3));
+    assert_eq!(fill(&later), Fill { tokens: 4.0, per_second: 2.0 });
 }
 
 #[test]

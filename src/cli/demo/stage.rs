@@ -1,5 +1,6 @@
 //! What the demo plays on: a repository, a cloud in memory, and an agent between them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::example::{self, Edit};
+use crate::aws::{Budget, Budgets};
 use crate::cli::agent::Agent;
 use crate::cli::clock::system_clock;
 use crate::cli::engine::{OnlyLooks, Ports, engine};
@@ -55,6 +57,12 @@ pub(super) struct Stage {
     agent: Agent,
 }
 
+/// The budgets for a cloud in memory, which takes as many calls as the demo makes.
+fn ample() -> Budgets {
+    let default = Budget { burst: 10_000, per_second: 1_000.0, write_reserve: 1_000 };
+    Budgets { services: BTreeMap::new(), default, ..Budgets::default() }
+}
+
 impl Stage {
     /// Builds the stage; the agent follows a repository that has no commit yet.
     pub(super) async fn build() -> Result<Self, Error> {
@@ -65,7 +73,8 @@ impl Stage {
             Settings { durations: Durations::uniform(Duration::from_secs(1)), ..Settings::fast(1) };
         let cloud = Sandbox::new(system_clock(), settings);
         seed(&cloud);
-        let (agent, triggers) = Agent::open(&config, Arc::new(cloud.clone()), quick()).await?;
+        let (agent, triggers) =
+            Agent::open(&config, Arc::new(cloud.clone()), ample(), quick()).await?;
         let named = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
         let remote = remote(named, &config.state_directory.value)?;
         drop(agent.follow(remote, triggers));

@@ -85,6 +85,11 @@ impl Kind for DbParameterGroup {
             .collect()
     }
 
+    /// The tags are read where the manifest declares some.
+    fn reads_of_each(&self) -> &'static [&'static str] {
+        &["DescribeDBParameters", "ListTagsForResource"]
+    }
+
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         let arn = actual.text("DBParameterGroupArn")?;
         Some(Call::new("rds", "ListTagsForResource").with("ResourceName", arn))

@@ -86,6 +86,11 @@ impl Kind for IamRole {
         false
     }
 
+    /// The tags are read where the manifest declares some.
+    fn reads_of_each(&self) -> &'static [&'static str] {
+        &["ListRoleTags"]
+    }
+
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         Some(Call::new("iam", "ListRoleTags").with("RoleName", actual.text("RoleName")?))
     }

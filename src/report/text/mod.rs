@@ -8,10 +8,12 @@ mod plan;
 mod problems;
 #[cfg(test)]
 pub(crate) mod sample;
+mod spending;
 mod status;
 mod value;
 
 pub use explain::explain;
 pub use plan::plan;
 pub use problems::{checked, problems};
+pub use spending::spending;
 pub use status::{object, status};

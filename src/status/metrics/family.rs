@@ -51,6 +51,7 @@ pub(super) struct Condition {
 pub(super) struct Call {
     pub(super) service: String,
     pub(super) operation: String,
+    pub(super) cause: &'static str,
     pub(super) outcome: String,
 }
 
@@ -87,6 +88,7 @@ pub(super) struct Families {
     pub(super) calls: Family<Call, Counter>,
     pub(super) budget: Family<Budget, Gauge<f64, AtomicU64>>,
     pub(super) frozen: Family<Guarded, Gauge>,
+    pub(super) budget_rate: Family<Budget, Gauge<f64, AtomicU64>>,
     pub(super) source_up: Gauge,
     pub(super) source_stale: Gauge,
     pub(super) source_success: Seconds,
@@ -113,6 +115,7 @@ impl Families {
             calls: Family::default(),
             budget: Family::default(),
             frozen: Family::default(),
+            budget_rate: Family::default(),
             source_up: Gauge::default(),
             source_stale: Gauge::default(),
             source_success: Seconds::default(),
@@ -209,10 +212,13 @@ impl Families {
 
     fn register_peers(&mut self) {
         let registry = &mut self.registry;
-        let calls = "AWS API calls by service, operation and outcome";
+        let calls = "AWS API calls by service, operation, cause and outcome";
         registry.register("levelset_aws_calls", calls, self.calls.clone());
         let budget = "Calls that the budget of an account, region and service allows now";
         registry.register("levelset_aws_budget_tokens", budget, self.budget.clone());
+        let rate =
+            "Calls a second that the budget gains now; less than configured after throttling";
+        registry.register("levelset_aws_budget_calls_per_second", rate, self.budget_rate.clone());
         let up = "1 when the last read of the repository succeeded, otherwise 0";
         registry.register("levelset_source_up", up, self.source_up.clone());
         let stale = "1 when the repository has not been confirmed for too long, otherwise 0";

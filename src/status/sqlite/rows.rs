@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlitePool, query};
 
-use super::asked;
+use super::{asked, spending};
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
 use crate::status::memory::oldest_kept;
@@ -67,6 +67,7 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
         Change::Settle(settlement) => asked::settle(to, settlement).await,
         Change::Freeze(freeze) => asked::freeze(to, freeze).await,
         Change::Thaw(guard) => asked::thaw(to, guard).await,
+        Change::Spend(page) => spending::write(to, page).await,
     }
 }
 
@@ -265,7 +266,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|source| sqlx::Error::Encode(Box::new(source)))
 }
 
-fn undecodable(
+pub(super) fn undecodable(
     column: &str,
     source: impl std::error::Error + Send + Sync + 'static,
 ) -> sqlx::Error {
