@@ -7,6 +7,7 @@
 mod accounts;
 mod faults;
 mod life;
+mod removal;
 mod roles;
 
 use std::sync::Arc;

@@ -7,18 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use jiff::SignedDuration;
 use levelset::diff::diff;
 use levelset::kinds;
 use levelset::manifest::expand::{Place, expand};
 use levelset::manifest::{Object, parse};
 use levelset::model::kind::Lists;
 use levelset::model::policy::DisruptionPolicy;
+use levelset::model::status::Owned;
 use levelset::model::{
-    AccountId, Bound, Call, Diff, Kind, Observed, Readiness, Region, Resource, ResourceId, Scope,
-    Severity, Timing,
+    AccountId, Bound, Call, Diff, Kind, Observation, Observed, Readiness, Region, Resource,
+    ResourceId, Scope, Severity, Timing, Verdict, Wait,
 };
 use levelset::observe::observed;
+use levelset::plan::removal::{Departure, Leaving, steps};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +30,8 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Expected {
+    /// True when the manifest is removed: then `calls` is what becomes of the resource.
+    removed: bool,
     /// The codes of the errors for which the manifest is not taken; then nothing else happens.
     problems: BTreeSet<String>,
     /// The calls, in order.
@@ -52,8 +58,8 @@ const FILES: [&str; 3] = ["expected.json", "manifest.yaml", "observed.json"];
 const KNOWN_FAULTS: &[&str] = &[
     "b01", "b02", "b04", "b05", "b07", "b08", "b10", "b11", "b13", "b14", "b16", "b17", "b22",
     "b25", "b26", "b28", "b29", "b31", "b32", "b34", "b35", "b37", "b38", "b40", "b41", "b43",
-    "b44", "b46", "b49", "b55", "b56", "b58", "b59", "b61", "b62", "b64", "b80", "b82", "b83",
-    "b86", "b89", "b115",
+    "b44", "b46", "b47", "b49", "b55", "b56", "b58", "b59", "b61", "b62", "b64", "b80", "b82",
+    "b83", "b86", "b89", "b115",
 ];
 
 fn folders() -> Vec<(String, PathBuf)> {
@@ -115,14 +121,19 @@ fn check(kind: &str, case: &Path) -> Result<(), String> {
         serde_json::from_str(&read("expected.json")).map_err(|error| error.to_string())?;
     let answers: Map<String, Value> =
         serde_json::from_str(&read("observed.json")).map_err(|error| error.to_string())?;
-    let found = run(kind, &read("manifest.yaml"), &answers)?;
+    let found = run(kind, &read("manifest.yaml"), &answers, expected.removed)?;
     if found == expected {
         return Ok(());
     }
     Err(format!("expected {expected:#?}\nfound {found:#?}"))
 }
 
-fn run(kind: &str, manifest: &str, answers: &Map<String, Value>) -> Result<Expected, String> {
+fn run(
+    kind: &str,
+    manifest: &str,
+    answers: &Map<String, Value>,
+    removed: bool,
+) -> Result<Expected, String> {
     let parsed = parse("case.yaml", manifest.as_bytes());
     if parsed.is_broken() {
         let errors = parsed.problems.into_iter().filter(|p| p.severity == Severity::Error);
@@ -138,7 +149,52 @@ fn run(kind: &str, manifest: &str, answers: &Map<String, Value>) -> Result<Expec
         .iter()
         .find(|resource| resource.id.kind.as_str() == kind)
         .ok_or("the manifest asks for no resource of this kind")?;
+    if removed {
+        return remove(object, resource, &seen);
+    }
     compare(object, resource, &seen)
+}
+
+/// Decides what becomes of one resource when its manifest has been removed for long enough.
+fn remove(
+    object: &Object,
+    resource: &Resource,
+    seen: &BTreeMap<ResourceId, Observed>,
+) -> Result<Expected, String> {
+    let owned = Owned {
+        id: resource.id.clone(),
+        section: resource.section.to_string(),
+        owner: resource.owner.clone(),
+        policy: object.policy().deletion,
+        left: None,
+    };
+    let seen = seen.get(&resource.id).cloned().map(Arc::new);
+    let seen = seen.map_or(Observation::Absent, Observation::Present);
+    let since = jiff::Timestamp::from_second(1_796_000_000).unwrap();
+    let leaving = Leaving {
+        kind: kinds::find(&resource.id.kind).ok_or("unknown kind")?,
+        owned: &owned,
+        since,
+        is_recorded: true,
+        seen: &seen,
+        created: None,
+        claim: None,
+    };
+    let mut steps = steps(&Departure {
+        policy: object.policy().deletion,
+        suspended: object.holds().is_suspended(),
+        grace: SignedDuration::ZERO,
+        halt: None,
+        now: since,
+        leaving: vec![leaving],
+    });
+    let step = steps.remove(0);
+    let waits = match step.verdict {
+        Verdict::Waiting { code, on } => vec![Wait { field: String::new(), code, reason: on }],
+        _ => Vec::new(),
+    };
+    let diff = Diff { waits, refusals: step.refusals, ..Diff::default() };
+    Ok(Expected { removed: true, ..outcome(step.calls, &diff, step.notices) })
 }
 
 /// Compares one resource as a pass does, up to the calls.
@@ -171,6 +227,7 @@ fn compare(
 fn outcome(calls: Vec<Call>, diff: &Diff, notices: Vec<levelset::model::Notice>) -> Expected {
     let line = |field: &str, code: &str| format!("{field}: {code}");
     Expected {
+        removed: false,
         problems: BTreeSet::new(),
         calls: calls
             .into_iter()

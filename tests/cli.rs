@@ -6,9 +6,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
-use levelset::model::status::Memory;
-use levelset::model::{Generation, Key, ObjectKind, ObjectStatus, Shard};
-use levelset::status::{Record, Sqlite, Store};
+use levelset::model::policy::DeletionPolicy;
+use levelset::model::status::{Memory, Owned};
+use levelset::model::{
+    AccountId, Generation, Key, KindName, ObjectKind, ObjectStatus, Region, ResourceId, Scope,
+    Shard,
+};
+use levelset::status::{Event, Record, Sqlite, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -352,6 +356,31 @@ fn a_broken_manifest_is_not_planned() {
 }
 
 #[test]
+fn a_plan_shows_a_removal_where_it_is_asked_to_and_not_by_itself() {
+    let settings = "environments:\n  production:\n    account: \"111122223333\"\n    region: \
+        eu-west-1\n    endpointUrl: http://127.0.0.1:1\n";
+    let empty = "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {name: other}\n\
+        spec: {environment: production, resources: {}}\n";
+    let folder = folder(&[("levelset.yaml", settings), ("git/a.yaml", empty)]);
+    store(folder.path());
+    let plan = |more: &[&str]| {
+        let words = [&["plan", "git", "--state-dir", "."], more].concat();
+        let mut command = levelset(&words);
+        command.env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "test");
+        command.env("AWS_EC2_METADATA_DISABLED", "true").current_dir(folder.path());
+        command.output().unwrap()
+    };
+    let output = plan(&[]);
+    assert_eq!((code(&output), out(&output)), (0, "Nothing to do: 0 unchanged\n"));
+    let output = plan(&["--removed"]);
+    assert_eq!(code(&output), 2, "{}", err(&output));
+    let told = out(&output);
+    assert!(told.contains("Workspace/payments"), "{told}");
+    assert!(told.contains("- db_instance/payments in 111122223333/eu-west-1"), "{told}");
+    assert!(told.contains("waiting [Unknown]"), "{told}");
+}
+
+#[test]
 fn a_plan_of_the_cloud_wants_its_environment_to_be_configured() {
     let folder = folder(&[("a.yaml", GOOD)]);
     let output = levelset(&["plan"]).current_dir(folder.path()).output().unwrap();
@@ -572,6 +601,17 @@ fn a_demo_that_is_kept_is_looked_at_with_the_commands_that_it_prints() {
     assert!(!Path::new(&words[1]).exists(), "{} is still there", words[1]);
 }
 
+fn owned() -> Owned {
+    let scope = Scope { account: AccountId::new("111122223333"), region: Region::new("eu-west-1") };
+    Owned {
+        id: ResourceId { kind: KindName::new("db_instance"), scope, name: "payments".into() },
+        section: "database".to_owned(),
+        owner: "levelset/Workspace/payments".to_owned(),
+        policy: DeletionPolicy::Snapshot,
+        left: None,
+    }
+}
+
 /// Writes what an agent would have written about two objects that have one name.
 fn store(folder: &Path) {
     let write = async {
@@ -582,11 +622,12 @@ fn store(folder: &Path) {
                 key: Key::new(kind, "payments"),
                 generation: Generation(3),
                 digest: String::new(),
+                deletion: DeletionPolicy::Snapshot,
                 status: ObjectStatus {
                     observed_generation: Generation(2),
                     ..ObjectStatus::default()
                 },
-                memory: Memory::default(),
+                memory: Memory { owned: vec![owned()], ..Memory::default() },
             };
             store.put(&record, &[], &[], token).await.unwrap();
         }
@@ -617,6 +658,35 @@ fn the_status_comes_from_the_store_without_an_agent() {
         assert_eq!((code(&output), out(&output)), (1, ""));
         assert!(err(&output).contains(expected), "{}", err(&output));
     }
+}
+
+#[test]
+fn the_history_of_an_object_outlives_it() {
+    let folder = folder(&[]);
+    store(folder.path());
+    let state = folder.path().to_str().unwrap();
+    let forget = async {
+        let store = Sqlite::open(&folder.path().join("levelset.db")).await.unwrap();
+        let token = store.grant(Shard::default()).await.unwrap();
+        let key = Key::new(ObjectKind::Network, "payments");
+        let mut record = store.get(&key).await.unwrap().unwrap();
+        record.key = Key::workspace("gone");
+        let event = Event {
+            key: record.key.clone(),
+            at: "2026-11-30T12:00:00Z".parse().unwrap(),
+            reason: "Deleted".to_owned(),
+            message: "db_instance/gone: it does not exist in AWS".to_owned(),
+        };
+        store.put(&record, &[event], &[], token).await.unwrap();
+        store.remove(&record.key, token).await.unwrap();
+        store.close().await;
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(forget);
+    let output = run(&["history", "gone", "--state-dir", state]);
+    assert_eq!((code(&output), err(&output)), (0, ""));
+    let line = "2026-11-30T12:00:00Z  Deleted    db_instance/gone: it does not exist in AWS\n";
+    assert_eq!(out(&output), line);
+    assert_eq!(code(&run(&["status", "gone", "--state-dir", state])), 1);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::desired::{Guard, Reader};
 use crate::model::fence::Lost;
 use crate::model::{Clock, Cloud, Fence, Token};
 use crate::observe::Observer;
+use crate::reconcile::departures::Departures;
 use crate::reconcile::engine::{Engine, Environment, Jitter};
 use crate::reconcile::freshness::{Confirmation, Patience};
 use crate::reconcile::mass_drift::{Bounds, MassDrift};
@@ -51,6 +52,8 @@ pub(super) fn engine(
         fence: ports.fence,
         clock: ports.clock,
         pace: Pace::default(),
+        deletion_grace: grace(config),
+        departures: Departures::default(),
         stopping,
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),
@@ -78,6 +81,10 @@ fn patience(config: &Config) -> Patience {
         stale_after: repository.stale_after.value,
         stop_after: repository.stop_writing_after.value,
     })
+}
+
+fn grace(config: &Config) -> SignedDuration {
+    SignedDuration::try_from(config.guards.deletion_grace.value).unwrap_or(SignedDuration::MAX)
 }
 
 fn environments(config: &Config) -> BTreeMap<String, Environment> {

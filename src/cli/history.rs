@@ -1,14 +1,19 @@
 //! `levelset history OBJECT`: what happened to an object, newest first, from the agent's store.
+//!
+//! Also of one that was removed and is done with: what was deleted, and when, stays to be seen.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::error::Error;
 use super::output::Output;
 use super::settings::Flags;
-use super::store::{find, read};
+use super::store::{named, read};
 use super::{Exit, Format};
+use crate::model::Key;
 use crate::report::json::document;
-use crate::status::{Event, Store};
+use crate::status::{Event, Sqlite, Store, StoreError};
 
 /// Show what happened to an object, newest first, from the agent's store
 #[derive(Debug, clap::Args)]
@@ -28,10 +33,18 @@ pub(super) fn run(
     flags: &Flags,
     output: &mut Output,
 ) -> Result<Exit, Error> {
-    let key = find(flags, &arguments.object)?.key;
-    let events = read(flags, async |store| store.history(&key, arguments.limit).await)?;
+    let keys = read(flags, keys)?;
+    let key = named(&keys, |key| key, &arguments.object)?;
+    let events = read(flags, async |store| store.history(key, arguments.limit).await)?;
     output.print(&render(&events, arguments.output))?;
     Ok(Exit::Done)
+}
+
+/// Lists the objects that are known, and those that were.
+async fn keys(store: &Sqlite) -> Result<BTreeSet<Key>, StoreError> {
+    let known = store.all().await?.into_iter().map(|record| record.key);
+    let gone = store.forgotten().await?.into_iter().map(|last| last.key);
+    Ok(known.chain(gone).collect())
 }
 
 fn render(events: &[Event], format: Format) -> String {

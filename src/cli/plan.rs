@@ -25,8 +25,9 @@ use crate::model::{AccountId, Clock, Cloud, Plan, Region, Scope};
 use crate::observe::saved::Saved;
 use crate::reconcile::engine::{Engine, Environment};
 use crate::reconcile::pass::preview;
+use crate::reconcile::removal::preview_removal;
 use crate::report::{Style, Summary, awscli, json, text};
-use crate::status::{InMemory, Sqlite, Store};
+use crate::status::{InMemory, Record, Sqlite, Store};
 
 /// How long a list may be shared: longer than any plan takes.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
@@ -46,6 +47,12 @@ pub(super) struct Arguments {
     /// missing means that nothing is known.
     #[arg(long, value_name = "FILE")]
     observed: Option<PathBuf>,
+    /// Also plan the removal of what the agent on this machine knows and PATH does not declare
+    ///
+    /// For a PATH that holds everything that the agent reads: in one that holds a part of it,
+    /// everything else would look removed.
+    #[arg(long, conflicts_with = "observed")]
+    removed: bool,
     /// The time to plan for, for example 2026-12-01T03:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<Timestamp>,
@@ -87,7 +94,11 @@ pub(super) fn run(
         if arguments.observed.is_some() {
             assume(&mut engine, &read, output);
         }
-        plans(&engine, output).await
+        let mut plans = plans(&engine, output).await?;
+        if arguments.removed {
+            plans.extend(removals(&engine).await?);
+        }
+        Ok::<_, Error>(plans)
     })?;
     output.print(&render(&plans, arguments.output, output.style()))?;
     let differs = Summary::of(&plans).has_differences();
@@ -147,6 +158,18 @@ pub(super) async fn plans(engine: &Engine, output: &Output) -> Result<Vec<Plan>,
         progress.advance();
     }
     progress.finish();
+    Ok(plans)
+}
+
+/// Plans the removal of every object that the store knows and no manifest declares.
+async fn removals(engine: &Engine) -> Result<Vec<Plan>, Error> {
+    let snapshot = engine.desired.snapshot();
+    let records = engine.store.all().await.map_err(Error::Store)?;
+    let is_gone = |record: &&Record| !snapshot.objects.contains_key(&record.key);
+    let mut plans = Vec::new();
+    for record in records.iter().filter(is_gone) {
+        plans.push(preview_removal(engine, record).await.map_err(Error::Store)?);
+    }
     Ok(plans)
 }
 

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::runtime;
 use super::settings::{Flags, person};
 use crate::lease::StateDirectory;
-use crate::model::Ask;
+use crate::model::{Ask, Key};
 use crate::report::Told;
 use crate::status::{Record, Sqlite, Store, StoreError};
 
@@ -76,12 +76,25 @@ pub(super) fn choose<'a>(
 }
 
 fn one<'a>(records: &'a [Record], name: &str) -> Result<&'a Record, Error> {
-    let is_named = |record: &&Record| *record.key.name == *name || record.key.to_string() == name;
-    let found: Vec<&Record> = records.iter().filter(is_named).collect();
-    match found.as_slice() {
-        [one] => Ok(one),
-        [] => Err(Error::UnknownObject { name: name.to_owned() }),
-        _ => Err(Error::AmbiguousObject { name: name.to_owned() }),
+    named(records, |record| &record.key, name)
+}
+
+/// Returns the one item whose object a person names.
+///
+/// # Errors
+///
+/// When it is the name of no object, or of several.
+pub(super) fn named<'a, T>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&T) -> &Key,
+    name: &str,
+) -> Result<&'a T, Error> {
+    let is_named = |item: &&T| *key(item).name == *name || key(item).to_string() == name;
+    let mut found = items.into_iter().filter(is_named);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(Error::UnknownObject { name: name.to_owned() }),
+        (Some(_), Some(_)) => Err(Error::AmbiguousObject { name: name.to_owned() }),
     }
 }
 

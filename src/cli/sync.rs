@@ -120,8 +120,9 @@ impl Synced {
 
 /// Reads the folder that is named, or the tip of the repository.
 async fn commit(arguments: &Arguments, config: &Config) -> Result<ChangeSet, Error> {
+    // A folder that is named may be a part of what the agent reads: what it lacks is not removed.
     if let Some(path) = &arguments.path {
-        return manifests::commit(path);
+        return Ok(ChangeSet { full: false, ..manifests::commit(path)? });
     }
     let repository = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
     let remote = remote(repository, &config.state_directory.value)?;

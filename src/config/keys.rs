@@ -6,7 +6,7 @@ use super::yaml::{Data, Node};
 const TOP: [&str; 8] =
     ["agent", "repository", "stateDirectory", "listen", "workers", "guards", "log", "environments"];
 const AGENT: [&str; 1] = ["name"];
-const GUARDS: [&str; 3] = ["maxObjects", "maxPercent", "periodSeconds"];
+const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];
 const LOG: [&str; 2] = ["format", "level"];
 const REPOSITORY: [&str; 16] = [
     "url",

@@ -113,7 +113,8 @@ pub enum Login {
     },
 }
 
-/// Says how many objects may vanish, or be reverted, before a person is asked.
+/// Says how many objects may vanish, or be reverted, before a person is asked, and how long what
+/// vanished is kept.
 ///
 /// The larger of the number and the share counts.
 #[derive(Debug, Clone)]
@@ -124,6 +125,9 @@ pub struct Guards {
     pub max_percent: Setting<u8>,
     /// How long a revert counts (`guards.periodSeconds`; default 3600; from 60 to 604800).
     pub period: Setting<Duration>,
+    /// How long what Git declares no longer is kept before it is deleted, so that putting it back
+    /// cancels the deletion (`guards.deletionGraceSeconds`; default 3600; from 0 to 2592000).
+    pub deletion_grace: Setting<Duration>,
 }
 
 /// Says what is logged, and how.

@@ -32,10 +32,14 @@ fn guards(layers: &mut Layers<'_>) -> Guards {
     let period = layers
         .setting("guards.periodSeconds", 3600, |text| check::number(text, 60, 604_800))
         .map(Duration::from_secs);
+    let deletion_grace = layers
+        .setting("guards.deletionGraceSeconds", 3600, |text| check::number(text, 0, 2_592_000))
+        .map(Duration::from_secs);
     Guards {
         max_objects: layers.setting("guards.maxObjects", 5, |text| check::number(text, 0, 100_000)),
         max_percent: layers.setting("guards.maxPercent", 20, |text| check::number(text, 0, 100)),
         period,
+        deletion_grace,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Folds change sets into the snapshot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::guard::Census;
@@ -20,6 +20,8 @@ pub struct Cache {
     absent: BTreeSet<Key>,
     /// Keys whose removal a person confirmed before the start.
     confirmed: BTreeSet<Key>,
+    /// The last generation of objects that have been forgotten.
+    forgotten: BTreeMap<Key, Generation>,
     working: Snapshot,
     reader: Reader,
 }
@@ -32,6 +34,7 @@ impl Cache {
             guard,
             absent: BTreeSet::new(),
             confirmed: BTreeSet::new(),
+            forgotten: BTreeMap::new(),
             working: Snapshot::default(),
             reader: Reader::default(),
         }
@@ -51,6 +54,11 @@ impl Cache {
     /// list, nobody is asked again.
     pub fn restore_confirmed(&mut self, keys: impl IntoIterator<Item = Key>) {
         self.confirmed.extend(keys);
+    }
+
+    /// Takes over how far the generations of forgotten objects had come.
+    pub fn restore_generations(&mut self, last: impl IntoIterator<Item = (Key, Generation)>) {
+        self.forgotten.extend(last);
     }
 
     /// Returns the handle through which others read the newest snapshot.
@@ -100,9 +108,12 @@ impl Cache {
         if self.working.removed(key).is_none() {
             return false;
         }
-        if Arc::make_mut(&mut self.working.objects).remove(key).is_none() {
-            Arc::make_mut(&mut self.working.orphans).remove(key);
-        }
+        let entry = Arc::make_mut(&mut self.working.objects).remove(key);
+        let generation = match entry {
+            Some(entry) => Some(entry.generation),
+            None => Arc::make_mut(&mut self.working.orphans).remove(key).map(|o| o.generation),
+        };
+        self.forgotten.extend(generation.map(|generation| (key.clone(), generation)));
         self.absent.remove(key);
         self.publish();
         true
@@ -144,7 +155,8 @@ impl Cache {
                     true => Arc::make_mut(&mut self.working.orphans).remove(&key),
                     false => None,
                 };
-                appear(orphan, object, revision)
+                let last = self.forgotten.remove(&key).unwrap_or_default();
+                appear(orphan, last, object, revision)
             }
         };
         if is_new {
@@ -167,6 +179,7 @@ impl Cache {
             return;
         }
         let (unsure, claims) = (self.files.is_unsure(), self.files.claims());
+        self.working.unsure = unsure;
         self.reinstate(&claims, changes);
         let missing = self.absent.iter().chain(self.working.orphans.keys());
         let open = missing.filter(|key| self.working.removed(key).is_none()).cloned();
@@ -303,9 +316,11 @@ fn succeed(
     (next, change, is_new)
 }
 
-/// Makes the first entry of an object, from what the store remembers of it.
+/// Makes the first entry of an object, from what the store remembers of it; `last` is the
+/// generation with which it was forgotten, or zero.
 fn appear(
     orphan: Option<Orphan>,
+    last: Generation,
     object: Arc<Object>,
     revision: &Revision,
 ) -> (Entry, Option<Change>, bool) {
@@ -314,7 +329,7 @@ fn appear(
             (orphan.generation, orphan.revision.unwrap_or_else(|| revision.clone()), false)
         }
         Some(orphan) => (Generation(orphan.generation.0 + 1), revision.clone(), true),
-        None => (Generation(1), revision.clone(), true),
+        None => (Generation(last.0 + 1), revision.clone(), true),
     };
     let entry = Entry { object, generation, revision: since, removed: None };
     (entry, Some(Change::Appeared), is_new)

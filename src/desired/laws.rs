@@ -58,6 +58,8 @@ fn step() -> impl Strategy<Value = Step> {
 struct History {
     scene: Scene,
     store: BTreeMap<Key, Known>,
+    /// The last generations of objects that were forgotten.
+    forgotten: BTreeMap<Key, Generation>,
     good: BTreeMap<Arc<str>, BTreeSet<Key>>,
     /// What each file says since the last read.
     parsed: BTreeMap<Arc<str>, Parsed>,
@@ -69,6 +71,7 @@ impl History {
         Self {
             scene: Scene::new(),
             store: BTreeMap::new(),
+            forgotten: BTreeMap::new(),
             good: BTreeMap::new(),
             parsed: BTreeMap::new(),
             listed: false,
@@ -88,6 +91,7 @@ impl History {
             Step::Restart => {
                 let records = self.store.values().cloned().collect::<Vec<_>>();
                 self.scene = Scene::restarted(self.scene.folder.clone(), records);
+                self.scene.cache.restore_generations(self.forgotten.clone());
                 self.good.clear();
                 self.listed = false;
             }
@@ -138,7 +142,8 @@ impl History {
         let removed = removed_keys(&self.scene.cache.snapshot());
         if let Some(key) = removed.get(nth) {
             assert!(self.scene.cache.forget(key));
-            self.store.remove(key);
+            let known = self.store.remove(key).unwrap();
+            self.forgotten.insert(key.clone(), known.generation);
         }
     }
 
@@ -146,7 +151,8 @@ impl History {
     fn absorb(&mut self, before: &Snapshot, changes: Changes) {
         let after = self.scene.cache.snapshot();
         for known in &changes.persist {
-            let last = self.store.get(&known.key).map_or(0, |last| last.generation.0);
+            let last = self.store.get(&known.key).map(|last| last.generation);
+            let last = last.or(self.forgotten.get(&known.key).copied()).map_or(0, |last| last.0);
             assert_eq!(
                 known.generation,
                 Generation(last + 1),

@@ -12,7 +12,8 @@
 //!   read, and when the [`Guard`] finds that not too many vanish at once. Before that it is kept.
 //! - A removed object is not forgotten before the reconciler says so ([`Cache::forget`]), and is no
 //!   longer removed when its manifest returns. The same key in another file is the same object.
-//! - A generation starts at 1 and grows by one with each new digest, across restarts.
+//! - A generation starts at 1 and grows by one with each new digest, across restarts, and goes on
+//!   from where it was when a forgotten object returns.
 //!
 //! A snapshot shares every object with the one before; a change set copies one map of pointers (see
 //! the benchmark `desired`), a change of the source's health copies nothing.

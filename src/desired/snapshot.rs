@@ -23,6 +23,8 @@ pub struct Snapshot {
     pub orphans: Arc<BTreeMap<Key, Orphan>>,
     /// Everything that is wrong with the files now, by path.
     pub problems: Arc<BTreeMap<Arc<str>, Vec<Problem>>>,
+    /// True when a file that cannot be read may declare any object, also one that is removed.
+    pub unsure: bool,
     /// Objects that no readable file declares, and that a file which cannot be read may hold.
     pub kept: Arc<BTreeSet<Key>>,
     /// Objects that vanished together and wait for a person.
@@ -75,6 +77,7 @@ impl Default for Snapshot {
             objects: Arc::default(),
             orphans: Arc::default(),
             problems: Arc::default(),
+            unsure: false,
             kept: Arc::default(),
             frozen: None,
             source: SourceHealth { revision: None, confirmed_at: None, trouble: None },

@@ -211,7 +211,7 @@ fn an_object_that_two_files_declare_stays_as_it_was_and_is_not_removed() {
 }
 
 #[test]
-fn a_forgotten_object_is_gone_and_starts_anew_when_it_is_declared_again() {
+fn a_forgotten_object_is_gone_and_its_generations_go_on_when_it_is_declared_again() {
     let mut scene = scene(&["a", "b"]);
     scene.folder.write("a.yaml", [Doc::workspace("a", 2)]);
     let _ = scene.commit();
@@ -220,8 +220,30 @@ fn a_forgotten_object_is_gone_and_starts_anew_when_it_is_declared_again() {
     assert!(scene.cache.forget(&key("a")));
     assert!(scene.cache.snapshot().get(&key("a")).is_none());
     scene.folder.write("a.yaml", [Doc::workspace("a", 2)]);
-    assert_eq!(causes(&scene.commit()), [("a".into(), Change::Appeared)]);
-    assert_eq!(generation(&scene, "a"), 1);
+    let changes = scene.commit();
+    assert_eq!(causes(&changes), [("a".into(), Change::Appeared)]);
+    assert_eq!((generation(&scene, "a"), changes.persist.len()), (3, 1));
+}
+
+#[test]
+fn the_generations_of_a_forgotten_object_go_on_after_a_restart_too() {
+    let mut scene = Scene::restarted(Default::default(), []);
+    scene.cache.restore_generations([(key("a"), Generation(7))]);
+    scene.folder.write("a.yaml", [Doc::workspace("a", 1)]);
+    let _ = scene.list();
+    assert_eq!(generation(&scene, "a"), 8);
+}
+
+#[test]
+fn a_file_that_may_hold_anything_is_told_while_it_cannot_be_read() {
+    let mut scene = scene(&["a", "b"]);
+    assert!(!scene.cache.snapshot().unsure);
+    scene.folder.break_file("c.yaml", "tab");
+    let _ = scene.commit();
+    assert!(scene.cache.snapshot().unsure);
+    scene.folder.delete("c.yaml");
+    let _ = scene.commit();
+    assert!(!scene.cache.snapshot().unsure);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use super::schema;
 use super::shape::{Form, Shape};
 use super::words;
-use crate::model::policy::DeletionPolicy;
 use crate::model::{Finding, ObjectKind};
 
 /// Checks `environment`; whether the agent knows it is not known here.
@@ -15,15 +14,6 @@ pub(super) fn check_environment(environment: &str) -> Vec<Finding> {
     let message =
         format!("environment is \"{environment}\", which names no entry of a configuration");
     vec![Finding::error("/spec/environment", "InvalidReference", message)]
-}
-
-/// Says that a removal retains whatever the policy: deleting is not carried out yet.
-pub(super) fn check_deletion(deletion: DeletionPolicy) -> Option<Finding> {
-    let message = "deletion is not carried out yet: removing the manifest retains its resources";
-    (deletion != DeletionPolicy::Retain).then(|| {
-        Finding::notice("/spec/reconcilePolicy/deletion", "DeletionNotCarriedOut", message)
-            .hint("delete the resources by hand after the manifest is removed")
-    })
 }
 
 /// Checks the paths of `reconcilePolicy.ignore` of a workspace: one that names nothing would have

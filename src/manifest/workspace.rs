@@ -60,7 +60,6 @@ impl WorkspaceSpec {
     pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         let mut found = policy::check_environment(&self.environment);
         found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
-        found.extend(policy::check_deletion(self.reconcile_policy.deletion));
         found.extend(self.resources.check(name));
         found
     }

@@ -25,13 +25,15 @@ pub enum Cause {
     Revert,
     /// To put our tag on a resource that is taken over.
     Adopt,
+    /// To take away, or let go of, what Git declares no longer.
+    Remove,
     /// To prove which account the credentials belong to.
     Identity,
 }
 
 impl Cause {
     /// Every cause, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::List,
         Self::Confirm,
         Self::Detail,
@@ -39,6 +41,7 @@ impl Cause {
         Self::Change,
         Self::Revert,
         Self::Adopt,
+        Self::Remove,
         Self::Identity,
     ];
 
@@ -52,6 +55,7 @@ impl Cause {
             Self::Change => "change",
             Self::Revert => "revert",
             Self::Adopt => "adopt",
+            Self::Remove => "remove",
             Self::Identity => "identity",
         }
     }

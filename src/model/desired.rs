@@ -8,8 +8,21 @@ use serde_json::{Map, Value, json};
 
 use super::{Notice, Observed, Refusal, ResourceId};
 
-/// The key of the tag that marks what Levelset owns; its value is `AGENT/KIND/NAME`.
+/// The key of the tag that marks what Levelset owns; its value is `AGENT/KIND/NAME`, or the same
+/// after `retained:` for what that object has left in AWS.
 pub const OWNER_TAG: &str = "levelset:owner";
+
+const RETAINED: &str = "retained:";
+
+/// Returns the ownership tag of what `owner` has left in AWS.
+pub fn retained(owner: &str) -> String {
+    format!("{RETAINED}{owner}")
+}
+
+/// Returns who has left a resource in AWS, if its ownership tag says so.
+pub fn retained_by(tag: &str) -> Option<&str> {
+    tag.strip_prefix(RETAINED)
+}
 
 /// Names a field by its path in the manifest section.
 pub type Field = Cow<'static, str>;
@@ -229,14 +242,14 @@ impl Bound {
     pub fn tags_at_creation(&self) -> Map<String, Value> {
         let declared = self.declared("tags").and_then(Value::as_object);
         let mut tags = declared.cloned().unwrap_or_default();
-        tags.extend(self.ownership());
+        tags.extend(ownership(&self.owner));
         tags
     }
+}
 
-    /// Returns the ownership tag.
-    pub fn ownership(&self) -> Map<String, Value> {
-        Map::from_iter([(OWNER_TAG.to_owned(), self.owner.as_str().into())])
-    }
+/// Returns the ownership tag with this value.
+pub fn ownership(value: &str) -> Map<String, Value> {
+    Map::from_iter([(OWNER_TAG.to_owned(), value.into())])
 }
 
 /// Makes the list `[{"Key": …, "Value": …}]` that AWS takes, ordered by key.

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Permission, Rule, Scope};
+use super::{
+    Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Permission, Refusal, ResourceId,
+    Rule, Scope,
+};
 
 /// Describes one list operation that pages.
 #[derive(Debug, Clone, Copy)]
@@ -116,14 +119,36 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns the calls that mend exactly these differences, in order.
     fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call>;
 
-    /// Returns the calls that set the ownership tag on a resource that is taken over.
-    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call>;
+    /// Returns the calls that give the ownership tag of a resource this value, when it is taken over
+    /// and when it is left.
+    fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call>;
+
+    /// Returns what AWS was told to hold against a deletion, with what to do about it. The agent
+    /// never takes it away by itself.
+    fn protection(&self, actual: &Observed) -> Option<Refusal> {
+        let _ = actual;
+        None
+    }
+
+    /// Returns how the resource is deleted; no calls for a kind that is only read.
+    ///
+    /// `snapshot` is the name under which a kind that holds data keeps it; without one the data go.
+    fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion;
 
     /// Returns what an identity has to be allowed for each operation that the kind's code calls.
     fn permissions(&self) -> &'static [Permission];
 
     /// Says what an error code of the service means for this kind.
     fn classify(&self, code: &str) -> ErrorClass;
+}
+
+/// Says how a resource is deleted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deletion {
+    /// The calls, in order.
+    pub calls: Vec<Call>,
+    /// What a reader should know: what stays of it, and what does not.
+    pub notices: Vec<Notice>,
 }
 
 /// Says whether a resource can be worked on.

@@ -64,6 +64,10 @@ pub enum Action {
     Adopt,
     /// It is only read.
     Read,
+    /// Git declares it no longer; it stays in AWS, and its tag says so.
+    Retain,
+    /// Git declares it no longer, and it is deleted.
+    Delete,
 }
 
 /// Says whether a step happens now, and why not.
@@ -114,6 +118,7 @@ impl Step {
         match self.action {
             Action::Create => Cause::Create,
             Action::Adopt => Cause::Adopt,
+            Action::Retain | Action::Delete => Cause::Remove,
             Action::Nothing | Action::Update | Action::Read => {
                 let is_drift = self.deltas.iter().all(|delta| delta.origin == Origin::Drift);
                 if is_drift { Cause::Revert } else { Cause::Change }
@@ -130,11 +135,19 @@ impl Step {
         })
     }
 
-    /// Tells whether the resource is as declared and nothing is waited for or refused.
+    /// Tells whether the resource is as declared, or gone or left for good, and nothing is waited
+    /// for or refused.
     pub fn is_settled(&self) -> bool {
-        matches!(self.action, Action::Nothing | Action::Read)
-            && self.verdict == Verdict::Go
-            && self.waits.is_empty()
-            && self.refusals.is_empty()
+        let rests = match self.action {
+            Action::Nothing | Action::Read => true,
+            Action::Retain | Action::Delete => self.calls.is_empty(),
+            Action::Create | Action::Update | Action::Adopt => false,
+        };
+        rests && self.verdict == Verdict::Go && self.waits.is_empty() && self.refusals.is_empty()
+    }
+
+    /// Tells whether Git declares the resource no longer.
+    pub fn is_farewell(&self) -> bool {
+        matches!(self.action, Action::Retain | Action::Delete)
     }
 }

@@ -20,7 +20,8 @@ pub struct Policy {
     pub drift: DriftPolicy,
     /// When a change that reboots, fails over or worse may run. Default `window`.
     pub disruption: DisruptionPolicy,
-    /// What happens to the cloud resources when the manifest is removed. Default `retain`.
+    /// What happens to cloud resources when the manifest, or the section that declares them, is
+    /// removed from Git. Default `retain`. What counts is what Git said before the removal.
     pub deletion: DeletionPolicy,
     /// Field paths that are not compared, for example `database.storage.iops`. Default none.
     pub ignore: Vec<String>,
@@ -63,14 +64,19 @@ pub enum DisruptionPolicy {
 }
 
 /// Says what removal of a manifest does to what it declared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+///
+/// The order is from the most careful to the least.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub enum DeletionPolicy {
-    /// Nothing is deleted.
+    /// Nothing is deleted: everything stays in AWS, its tag `levelset:owner` says that it was left.
     #[default]
     Retain,
-    /// Deleted after a final snapshot.
+    /// A database is deleted after a final snapshot and a grace period, unless its deletion
+    /// protection is on. Its automated backups stay as long as their retention.
     Snapshot,
-    /// Deleted.
+    /// The same without a final snapshot.
     Delete,
 }

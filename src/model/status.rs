@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delta::Wait;
+use super::policy::DeletionPolicy;
 use super::{
-    Action, Delta, Difference, Disruption, Generation, Notice, Refusal, ResourceId, Revision,
+    Action, Delta, Difference, Disruption, Generation, Holder, Notice, Refusal, ResourceId,
+    Revision,
 };
 
 /// Holds the status of one object, in the shape of the API's `status`.
@@ -116,7 +118,7 @@ pub struct ResourceStatus {
     /// What the last pass meant to do.
     pub action: Action,
     /// One word: `Converged`, `Created`, `Updated`, `Waiting`, `Deferred`, `Frozen`, `Reported`,
-    /// `Refused`, `Blocked`, `Failed`, `Unknown`, `Retained`.
+    /// `Refused`, `Blocked`, `Failed`, `Unknown`, `Retained`, `Deleting`, `Deleted`.
     pub state: String,
     /// A sentence for people.
     pub message: String,
@@ -168,6 +170,13 @@ pub struct Memory {
     pub resources: BTreeMap<String, ResourceMemory>,
     /// How the object stands to the guard on mass drift.
     pub drift: DriftMemory,
+    /// What the object owns, and what it no longer declares and has not let go of yet: what is
+    /// needed to take it away when the manifest is gone.
+    pub owned: Vec<Owned>,
+    /// The annotations that suspended the object at the last pass that saw its manifest.
+    pub suspended: Vec<Holder>,
+    /// Since when the manifest is gone: the grace period begins here.
+    pub removed: Option<Timestamp>,
 }
 
 /// Holds what the guard on mass drift has to know of an object after a restart.
@@ -178,6 +187,22 @@ pub struct DriftMemory {
     pub let_through: Option<Timestamp>,
     /// The differences that are held until a person confirms them.
     pub frozen: BTreeSet<Difference>,
+}
+
+/// Holds what is needed to take a resource away of which no manifest knows any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Owned {
+    /// The resource.
+    pub id: ResourceId,
+    /// The manifest section, for reports.
+    pub section: String,
+    /// The value of the ownership tag that it got.
+    pub owner: String,
+    /// What Git said about its deletion at the last pass that saw it declared.
+    pub policy: DeletionPolicy,
+    /// Since when the manifest declares it no longer; `None` while it does.
+    pub left: Option<Timestamp>,
 }
 
 /// Holds what is remembered about one resource.

@@ -89,6 +89,18 @@ impl Observer {
         observation
     }
 
+    /// Reads one resource and its tags anew, whatever was read before: what a deletion rests on.
+    pub async fn observe_anew(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
+        self.written(id);
+        match self.observe(kind, id).await {
+            Observation::Present(actual) => match self.tags(kind, id, actual).await {
+                Ok(tagged) => Observation::Present(tagged),
+                Err(doubt) => Observation::Unknown(doubt),
+            },
+            other => other,
+        }
+    }
+
     /// Says that a resource was written, so that the next look at it is a new read.
     pub fn written(&self, id: &ResourceId) {
         self.slot(id).note_write(&id.name);

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::holds::CONTEST_REVERTS;
 use super::present::values;
-use super::{Present, Request, State, Subject, storage};
+use super::{Present, Request, State, Subject, is_only_read, is_shared, storage};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
-use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
+use crate::model::status::{AcceptedPatch, Owned, ResourceMemory, StorageMemory};
 use crate::model::{Bound, Delta, Origin, Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
@@ -27,6 +27,44 @@ pub fn remember(request: &Request<'_>, attempts: &[Attempt]) -> BTreeMap<String,
         }
     }
     remembered
+}
+
+/// Returns what the object owns after a pass: of what it declares, that which is known to be its own.
+///
+/// What was known to be its own stays so until it is let go of, whatever a read shows meanwhile.
+pub fn owned(request: &Request<'_>, attempts: &[Attempt]) -> Vec<Owned> {
+    let is_own = |(subject, _): &(&Subject<'_>, &Attempt)| {
+        !is_only_read(subject.kind) && !is_shared(request, &subject.resource.owner)
+    };
+    let is_known = |(subject, attempt): &(&Subject<'_>, &Attempt)| {
+        let known = &request.memory.owned;
+        known.iter().any(|owned| owned.id == subject.resource.id) || is_settled(subject, attempt)
+    };
+    let subjects = request.subjects.iter().zip(attempts).filter(is_own).filter(is_known);
+    subjects
+        .map(|(subject, _)| Owned {
+            id: subject.resource.id.clone(),
+            section: subject.resource.section.to_string(),
+            owner: subject.resource.owner.clone(),
+            policy: request.policy.deletion,
+            left: None,
+        })
+        .collect()
+}
+
+/// Tells whether a resource carries our tag, as far as this pass read or wrote it.
+fn is_settled(subject: &Subject<'_>, attempt: &Attempt) -> bool {
+    let is_tagged = match subject.state {
+        State::Present(present) => present.bound.is_owned(&present.actual),
+        State::Absent(_) | State::Unbound(_) | State::Unknown(_) => false,
+    };
+    let is_tagging = matches!(attempt.step.action, Action::Create | Action::Adopt);
+    let is_done = match attempt.outcome {
+        StepOutcome::Accepted { .. } => true,
+        StepOutcome::Failed { accepted, .. } => accepted > 0,
+        _ => false,
+    };
+    is_tagged || (is_tagging && is_done)
 }
 
 fn resource(

@@ -12,6 +12,7 @@ mod holds;
 mod memory;
 mod ownership;
 mod present;
+pub mod removal;
 mod reverts;
 mod storage;
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use memory::remember;
+pub use memory::{owned, remember};
 pub use reverts::{Frozen, Reverts};
 
 use crate::model::desired::{Field, Unresolved};
@@ -154,9 +155,13 @@ fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
 
 /// A step that does nothing yet.
 fn blank(resource: &Resource) -> Step {
+    Step { notices: resource.notices.clone(), ..nothing(&resource.id, &resource.section) }
+}
+
+fn nothing(resource: &ResourceId, section: &str) -> Step {
     Step {
-        resource: resource.id.clone(),
-        section: resource.section.to_string(),
+        resource: resource.clone(),
+        section: section.to_owned(),
         action: Action::Nothing,
         verdict: Verdict::Go,
         deltas: Vec::new(),
@@ -165,7 +170,7 @@ fn blank(resource: &Resource) -> Step {
         effective: None,
         waits: Vec::new(),
         refusals: Vec::new(),
-        notices: resource.notices.clone(),
+        notices: Vec::new(),
     }
 }
 
@@ -274,6 +279,12 @@ fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> 
 /// Tells whether the kind is only looked at: it has nothing that could differ.
 fn is_only_read(kind: &dyn Kind) -> bool {
     kind.rules().is_empty()
+}
+
+/// Tells whether the resource is another object's: this one may make it, and never changes it, since
+/// it knows only its own wishes and not the owner's.
+fn is_shared(request: &Request<'_>, owner: &str) -> bool {
+    !owner.ends_with(&format!("/{}", request.key))
 }
 
 /// Returns what is remembered of a resource.

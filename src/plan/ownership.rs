@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::desired::OWNER_TAG;
+use crate::model::desired::{OWNER_TAG, retained_by};
 use crate::model::{Bound, Refusal};
 
 /// Says whose a resource is.
 pub(super) enum Ownership {
     /// It carries our tag.
     Ours,
-    /// It carries none, and the manifest says that it is to be taken over.
+    /// It is to be taken over: the manifest says so, or it is back where it was left.
     ToAdopt,
     /// Its tags were not read.
     Unknown,
@@ -22,13 +22,16 @@ pub(super) fn ownership(bound: &Bound, tags: Option<&BTreeMap<String, String>>) 
     let Some(tags) = tags else { return Ownership::Unknown };
     match tags.get(OWNER_TAG) {
         Some(owner) if *owner == bound.owner => Ownership::Ours,
-        Some(owner) => Ownership::Foreign(refusal(
-            "OwnedByAnother",
-            format!("{} belongs to {owner}, not to {}", bound.id, bound.owner),
-            format!(
-                "remove it from one of the two manifests, or remove the tag {OWNER_TAG} in AWS"
-            ),
-        )),
+        Some(owner) => match retained_by(owner) {
+            Some(before) => left(bound, before),
+            None => Ownership::Foreign(refusal(
+                "OwnedByAnother",
+                format!("{} belongs to {owner}, not to {}", bound.id, bound.owner),
+                format!(
+                    "remove it from one of the two manifests, or remove the tag {OWNER_TAG} in AWS"
+                ),
+            )),
+        },
         None if bound.adopt => Ownership::ToAdopt,
         None => Ownership::Foreign(refusal(
             "NotOwned",
@@ -36,6 +39,19 @@ pub(super) fn ownership(bound: &Bound, tags: Option<&BTreeMap<String, String>>) 
             "to take it over, set adopt: true on this resource in the manifest".to_owned(),
         )),
     }
+}
+
+/// What an object left in AWS is its own again when its manifest is back; another object has to say
+/// that it wants it.
+fn left(bound: &Bound, before: &str) -> Ownership {
+    if before == bound.owner || bound.adopt {
+        return Ownership::ToAdopt;
+    }
+    Ownership::Foreign(refusal(
+        "RetainedByAnother",
+        format!("{} was left in AWS when {before} was removed from Git", bound.id),
+        "to take it over, set adopt: true on this resource in the manifest".to_owned(),
+    ))
 }
 
 fn refusal(code: &str, message: String, help: String) -> Refusal {

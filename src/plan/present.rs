@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::holds::{self, End, Held};
 use super::memory::was_in_force;
 use super::ownership::{Ownership, ownership};
-use super::{DEPENDENCY, Present, Request, Subject, is_only_read, remembered, waiting};
+use super::{DEPENDENCY, Present, Request, Subject, is_only_read, is_shared, remembered, waiting};
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DisruptionPolicy;
 use crate::model::status::ResourceMemory;
 use crate::model::{
-    Apply, Bound, Delta, Disruption, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing,
-    Wait, Window,
+    Apply, Delta, Disruption, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing, Wait,
+    Window,
 };
 
 /// How long an accepted change may stay unseen: a describe answer lags behind a modify.
@@ -117,7 +117,7 @@ fn decide(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut s
         }
         Ownership::ToAdopt => {
             step.action = Action::Adopt;
-            step.calls = subject.kind.adopt(&present.bound, &present.actual);
+            step.calls = subject.kind.own(&present.bound.id, &present.actual, &present.bound.owner);
             hold_back(request, &mut step);
             step
         }
@@ -135,7 +135,7 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
         step.verdict = rest(request, subject.kind, present, &step);
         return step;
     }
-    if is_shared(request, &present.bound) {
+    if is_shared(request, &present.bound.owner) {
         step.notices.extend(step.deltas.drain(..).map(left_to_owner));
         step.disruption = Disruption::None;
         return step;
@@ -157,12 +157,6 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
     step.effective = effective(request, subject.kind, &present.actual, &due);
     hold_back(request, &mut step);
     step
-}
-
-/// Tells whether the resource is another object's: this one may make it, and never changes it, since
-/// it knows only its own wishes and not the owner's.
-fn is_shared(request: &Request<'_>, bound: &Bound) -> bool {
-    !bound.owner.ends_with(&format!("/{}", request.key))
 }
 
 fn left_to_owner(delta: Delta) -> Notice {

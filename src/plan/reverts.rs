@@ -87,7 +87,12 @@ impl Reverts {
             Action::Create if is_gone(step) => {
                 self.due.insert(Difference::gone(&step.resource));
             }
-            Action::Create | Action::Adopt | Action::Nothing | Action::Read => {}
+            Action::Create
+            | Action::Adopt
+            | Action::Nothing
+            | Action::Read
+            | Action::Retain
+            | Action::Delete => {}
         }
     }
 }

@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::model::desired::OWNER_TAG;
-use crate::model::kind::{List, Lists};
+use crate::model::kind::{Deletion, List, Lists};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
 use crate::model::status::{AcceptedPatch, ResourceMemory};
 use crate::model::{
-    AccountId, Call, Difference, ErrorClass, Holder, KindName, Permission, Region, ResourceId,
-    Rule, Scope, Snooze, Wait,
+    AccountId, Call, Difference, ErrorClass, Holder, KindName, Permission, Refusal, Region,
+    ResourceId, Rule, Scope, Snooze, Wait,
 };
 
 /// A kind with one field that reboots and a maintenance window.
-struct Lamp;
+pub(super) struct Lamp;
 
 const RULES: &[Rule] = &[
     Rule::new("colour", "Colour", "Colour").disrupts(Disruption::Reboot).applies(Apply::Queued),
@@ -44,8 +44,13 @@ impl Kind for Lamp {
     fn rules(&self) -> &'static [Rule] {
         RULES
     }
-    fn readiness(&self, _: &Observed) -> Readiness {
-        Readiness::Ready
+    fn readiness(&self, actual: &Observed) -> Readiness {
+        let (code, reason) = ("Dark".to_owned(), "it is dark".to_owned());
+        match actual.text("State") {
+            Some("busy") => Readiness::Waiting { code, reason },
+            Some("broken") => Readiness::Broken { code, reason },
+            _ => Readiness::Ready,
+        }
     }
     fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
         actual.text("Window")
@@ -57,8 +62,25 @@ impl Kind for Lamp {
         let modify = |call: Call, delta: &Delta| call.with(&delta.parameter, delta.to.clone());
         vec![deltas.iter().fold(Call::new("rds", "ModifyLamp"), modify)]
     }
-    fn adopt(&self, _: &Bound, _: &Observed) -> Vec<Call> {
-        vec![Call::new("rds", "AddTagsToResource")]
+    fn own(&self, _: &ResourceId, _: &Observed, owner: &str) -> Vec<Call> {
+        vec![Call::new("rds", "AddTagsToResource").with("Owner", owner)]
+    }
+    fn protection(&self, actual: &Observed) -> Option<Refusal> {
+        let refusal = Refusal {
+            field: String::new(),
+            code: "DeletionProtected".to_owned(),
+            message: "it is protected".to_owned(),
+            help: "take the protection away in Git".to_owned(),
+        };
+        actual.member("Protected").map(|_| refusal)
+    }
+    fn delete(&self, id: &ResourceId, _: &Observed, snapshot: Option<&str>) -> Deletion {
+        let call = Call::new("rds", "DeleteLamp").with("Name", id.name.as_ref());
+        let call = match snapshot {
+            Some(name) => call.with("Snapshot", name),
+            None => call,
+        };
+        Deletion { calls: vec![call], notices: Vec::new() }
     }
     fn permissions(&self) -> &'static [Permission] {
         &[]
@@ -501,7 +523,8 @@ fn an_untagged_resource_is_taken_over_where_the_manifest_says_so() {
     }
     let step = scene.step();
     assert_eq!(step.action, Action::Adopt);
-    assert_eq!(step.calls, [Call::new("rds", "AddTagsToResource")]);
+    let call = Call::new("rds", "AddTagsToResource").with("Owner", "levelset/Workspace/desk");
+    assert_eq!(step.calls, [call]);
 }
 
 #[test]
@@ -560,4 +583,51 @@ fn a_change_that_had_effect_is_forgotten() {
     let memory = memory.values().next().unwrap();
     assert_eq!(memory.accepted, None);
     assert_eq!(memory.converged["colour"], json!("red"));
+}
+
+#[test]
+fn what_the_same_object_left_is_taken_up_again_when_its_manifest_is_back() {
+    let left = format!("retained:{}", bound().owner);
+    let tags = BTreeMap::from([(OWNER_TAG.to_owned(), left)]);
+    let step = Scene::tagged(Diff::default(), Some(tags)).step();
+    assert_eq!((step.action, &step.verdict), (Action::Adopt, &Verdict::Go));
+    assert_eq!(step.calls[0].text("Owner"), Some("levelset/Workspace/desk"));
+}
+
+#[test]
+fn what_another_object_left_is_taken_over_only_where_the_manifest_says_so() {
+    let tags = BTreeMap::from([(OWNER_TAG.to_owned(), "retained:levelset/Workspace/b".into())]);
+    let mut scene = Scene::tagged(red_for_blue(), Some(tags));
+    let step = scene.step();
+    assert_eq!((step.verdict, &*step.refusals[0].code), (Verdict::Refused, "RetainedByAnother"));
+    if let State::Present(present) = &mut scene.state {
+        present.bound.adopt = true;
+    }
+    assert_eq!(scene.step().action, Action::Adopt);
+}
+
+#[test]
+fn a_resource_is_owned_once_it_is_known_to_carry_our_tag() {
+    let owns = |scene: &Scene, outcome: StepOutcome| {
+        let attempt = Attempt { step: scene.step(), outcome };
+        owned(&scene.request(), &[attempt])
+            .into_iter()
+            .map(|owned| owned.policy)
+            .collect::<Vec<_>>()
+    };
+    let accepted = StepOutcome::Accepted { calls: 1 };
+    let policy = crate::model::policy::DeletionPolicy::Snapshot;
+    let mut ours = Scene::present(Diff::default());
+    ours.policy.deletion = policy;
+    assert_eq!(owns(&ours, StepOutcome::Unneeded), [policy]);
+    let untagged = Scene::tagged(Diff::default(), Some(BTreeMap::new()));
+    assert!(owns(&untagged, StepOutcome::Unneeded).is_empty());
+    let absent = Scene::with(State::Absent(bound()));
+    assert_eq!(owns(&absent, accepted).len(), 1, "what was just made is ours");
+    assert!(owns(&absent, StepOutcome::Unneeded).is_empty());
+    let mut unread = Scene::with(State::Unknown(Doubt::Throttled));
+    assert!(owns(&unread, StepOutcome::Unneeded).is_empty());
+    unread.memory.owned =
+        owned(&ours.request(), &[Attempt { step: ours.step(), outcome: StepOutcome::Unneeded }]);
+    assert_eq!(owns(&unread, StepOutcome::Unneeded).len(), 1, "a failed read takes nothing away");
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::departures::Departures;
 use super::freshness::{Confirmation, Freshness};
 use super::mass_drift::MassDrift;
 use super::next::Pace;
@@ -43,6 +45,10 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     /// How fast passes follow each other.
     pub pace: Pace,
+    /// How long a deletion waits for the manifest to come back.
+    pub deletion_grace: SignedDuration,
+    /// Removed objects that are done with.
+    pub departures: Departures,
     /// Set when the agent stops: no further call is begun.
     pub stopping: CancellationToken,
     /// Held while a create is checked against the intents of others.

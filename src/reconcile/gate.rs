@@ -1,4 +1,5 @@
-//! What stands before a mutating call of a pass: the recorded intent, and the right to write.
+//! What stands before a mutating call of a pass: the recorded intent, that Git still does not declare
+//! what is taken away, and the right to write.
 //!
 //! Invariant: the right to write is proven last, when nothing is waited for any more; so it lasts
 //! until the call has ended.
@@ -9,6 +10,7 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::freshness::Freshness;
 use crate::apply::{Gate, GateFuture};
+use crate::desired::Snapshot;
 use crate::model::plan::Action;
 use crate::model::{Call, CallError, ErrorClass, Key, Step};
 use crate::plan::CREATE_GRACE;
@@ -21,11 +23,13 @@ const CALL_LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct PassGate<'a> {
     engine: &'a Engine,
     key: &'a Key,
+    /// What the pass knows of Git.
+    snapshot: &'a Snapshot,
 }
 
 impl<'a> PassGate<'a> {
-    pub(super) fn new(engine: &'a Engine, key: &'a Key) -> Self {
-        Self { engine, key }
+    pub(super) fn new(engine: &'a Engine, key: &'a Key, snapshot: &'a Snapshot) -> Self {
+        Self { engine, key, snapshot }
     }
 
     async fn permit(&self, step: &Step, call: &Call) -> Result<(), String> {
@@ -42,6 +46,9 @@ impl<'a> PassGate<'a> {
         }
         if step.action == Action::Create {
             self.intend(step, call).await?;
+        }
+        if step.is_farewell() && !self.is_unchanged() {
+            return Err("Git changed while the pass was under way".to_owned());
         }
         // Last, because everything before it takes time.
         self.engine.fence.check(CALL_LIMIT).map(drop).map_err(|lost| lost.to_string())
@@ -60,6 +67,16 @@ impl<'a> PassGate<'a> {
         };
         let token = self.engine.token().map_err(unrecorded)?;
         self.engine.store.intend(&intent, token).await.map_err(unrecorded)
+    }
+
+    /// Tells whether what a removal rests on still holds: a manifest may have been put back since.
+    fn is_unchanged(&self) -> bool {
+        let basis = |snapshot: &Snapshot| {
+            let generation = snapshot.get(self.key).map(|entry| entry.generation);
+            let is_removed = snapshot.removed(self.key).is_some();
+            (generation, is_removed, snapshot.unsure, snapshot.frozen.is_some())
+        };
+        basis(self.snapshot) == basis(&self.engine.desired.snapshot())
     }
 
     /// A resource that several objects share is made by one of them.

@@ -9,14 +9,17 @@
 
 mod causes;
 mod confirm;
+pub mod departures;
 mod dependents;
 pub mod engine;
 pub mod freshness;
 mod gate;
 mod heed;
+mod leaving;
 pub mod mass_drift;
 pub mod next;
 pub mod pass;
+pub mod removal;
 pub mod requests;
 pub mod sight;
 pub mod triggers;

@@ -11,8 +11,10 @@ use super::causes::{drifted, join, stale, vanished};
 use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
+use super::leaving::{self, Basis};
 use super::mass_drift::released;
 use super::next::{Next, next, nothing_follows};
+use super::removal::{reinstate, remove};
 use super::sight::{Needs, Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
@@ -21,13 +23,11 @@ use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::{DriftMemory, Memory};
-use crate::model::{
-    Asked, Generation, Key, ObjectKind, ObjectStatus, Plan, Resource, ResourceId, Step,
-};
-use crate::plan::{Frozen, Request, Reverts, plan, remember};
+use crate::model::{Asked, Key, ObjectKind, ObjectStatus, Plan, Policy, Resource, ResourceId};
+use crate::plan::{Frozen, Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
-use crate::status::{Event, Record, StoreError, events};
+use crate::status::{Declared, Event, Record, StoreError, events};
 
 /// Reports a pass to whoever drives it.
 #[must_use]
@@ -53,24 +53,24 @@ pub struct Passed {
 pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
     let snapshot = engine.desired.snapshot();
     let record = engine.store.get(key).await?;
+    if let Some(removed) = snapshot.removed(key) {
+        return remove(engine, &snapshot, key, record, removed).await;
+    }
     let Some(entry) = snapshot.get(key) else {
-        return orphan(engine, &snapshot, key, record).await;
+        return reinstate(engine, &snapshot, key, record).await;
     };
     let asked = engine.store.asked_of(key).await?;
-    let history = History::of(key, entry.generation, &entry.object.digest, record, asked);
+    let mut history = History::of(declared(entry), record, asked);
+    history.memory.removed = None;
     let found = Found {
         revision: Some(entry.revision.clone()),
         problems: snapshot.problems_of(key).to_vec(),
         holds: entry.object.holds().and(&history.asked),
-        removed: entry.removed.is_some(),
         frozen: vanished(&snapshot, key),
         stale: stale(engine, &snapshot),
         failed: history.memory.failures >= entry.object.policy().max_retries,
         ..Found::new(engine.clock.now(), entry.generation)
     };
-    if found.removed {
-        return record_without_look(engine, history, found).await;
-    }
     match engine.place(&entry.object) {
         Err(unplaced) => {
             let found = Found { unplaced: Some(unplaced), ..found };
@@ -78,10 +78,22 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
         }
         Ok(place) => {
             let resources = resources(engine, &snapshot, &entry.object, &place);
-            let (sightings, needs) = look(&engine.observer, resources, entry.object.policy()).await;
-            let passed = act(engine, entry, history, found, &sightings).await?;
+            let is_known = |resource: &Resource| is_settled(key, &history.memory, resource);
+            let (sightings, needs) =
+                look(&engine.observer, resources, entry.object.policy(), &is_known).await;
+            let passed = act(engine, &snapshot, entry, history, found, &sightings).await?;
             Ok(Passed { needs, ..passed })
         }
+    }
+}
+
+/// Returns what Git declares an object to be, as the store keeps it.
+pub(super) fn declared(entry: &Entry) -> Declared {
+    Declared {
+        key: entry.object.key.clone(),
+        generation: entry.generation,
+        digest: entry.object.digest.to_string(),
+        deletion: entry.object.policy().deletion,
     }
 }
 
@@ -102,51 +114,61 @@ fn resources(
     expand(object, place, &is_network)
 }
 
+/// Tells whether it is known whose a resource is: the object's, or another's by its name.
+fn is_settled(key: &Key, memory: &Memory, resource: &Resource) -> bool {
+    let is_own = resource.owner.ends_with(&format!("/{key}"));
+    !is_own || memory.owned.iter().any(|owned| owned.id == resource.id)
+}
+
 /// The write half: plan, apply, status.
 async fn act(
     engine: &Engine,
+    snapshot: &Snapshot,
     entry: &Entry,
     history: History,
     found: Found,
     sightings: &[Sighting],
 ) -> Result<Passed, StoreError> {
     let policy = entry.object.policy();
-    let known = engine.desired.snapshot().objects.len();
+    let known = snapshot.objects.len();
     let mut request = Request {
-        key: &history.key,
+        key: &history.declared.key,
         revision: found.revision.as_ref(),
         policy,
         holds: &found.holds,
         exhausted: found.failed,
         frozen: None,
         memory: &history.memory,
-        intents: open_intents(engine, &history.key, sightings).await?,
+        intents: open_intents(engine, &history.declared.key, sightings).await?,
         now: engine.clock.now(),
         subjects: sightings.iter().map(Sighting::subject).collect(),
     };
     let wanted = plan(&request);
     let reverts = Reverts::of(&request, &wanted);
     let released = released(&history.asked);
-    let (key, now) = (&history.key, request.now);
+    let (key, now) = (request.key, request.now);
     let frozen = engine.mass_drift().rule(key, &reverts, &released, known, now);
     request.frozen = frozen.as_ref();
-    let plan = if frozen.is_some() { plan(&request) } else { wanted };
-    let attempts = apply(&plan, &*engine.cloud, &PassGate::new(engine, &history.key)).await;
-    let now = engine.clock.now();
-    let random = engine.jitter.next();
-    let mut next = next(&attempts, policy, &history.memory, engine.pace, now, random);
-    if found.failed && !plan.steps.iter().all(Step::is_settled) {
-        next.failures = history.memory.failures;
-    }
+    let mut plan = if frozen.is_some() { plan(&request) } else { wanted };
+    let basis = basis(snapshot, &request, sightings);
+    let partings = leaving::look(engine, &basis).await?;
+    plan.steps.extend(leaving::plan(engine, &basis, &partings));
+    let attempts = carry_out(engine, snapshot, &plan).await;
+    let next = follow(engine, policy, &history.memory, &attempts);
+    let mut kept = leaving::remaining(engine, key, partings, &attempts).await?;
+    kept.extend(owned(&request, &attempts));
     let memory = Memory {
         failures: next.failures,
         waits: next.waits,
         not_before: Some(next.not_before),
         resources: remember(&request, &attempts),
-        drift: engine.mass_drift().memory(&history.key),
+        drift: engine.mass_drift().memory(key),
+        owned: kept,
+        suspended: entry.object.holds().suspended,
+        removed: None,
     };
     let found = Found {
-        now,
+        now: engine.clock.now(),
         frozen: join(found.frozen, frozen.as_ref().map(drifted)),
         outputs: sightings.iter().filter_map(Sighting::outputs).collect(),
         failed: next.is_terminal(policy),
@@ -157,18 +179,57 @@ async fn act(
 }
 
 /// An object that is not looked at reverts no drift.
-async fn record_without_look(
+pub(super) async fn record_without_look(
     engine: &Engine,
     history: History,
     found: Found,
 ) -> Result<Passed, StoreError> {
-    engine.mass_drift().forget(&history.key);
+    engine.mass_drift().forget(&history.declared.key);
     let memory = Memory { drift: DriftMemory::default(), ..history.memory.clone() };
     record_pass(engine, history, found, memory, None).await
 }
 
+/// Returns what a living object leaves behind is judged by.
+fn basis<'a>(
+    snapshot: &'a Snapshot,
+    request: &'a Request<'_>,
+    sightings: &[Sighting],
+) -> Basis<'a> {
+    Basis {
+        key: request.key,
+        snapshot,
+        memory: request.memory,
+        declared: sightings.iter().map(|sighting| sighting.id().clone()).collect(),
+        policy: request.policy.deletion,
+        suspended: request.holds.is_suspended() || request.exhausted,
+        gone: None,
+        now: request.now,
+    }
+}
+
+/// Sends the calls of a plan.
+pub(super) async fn carry_out(engine: &Engine, snapshot: &Snapshot, plan: &Plan) -> Vec<Attempt> {
+    apply(plan, &*engine.cloud, &PassGate::new(engine, &plan.key, snapshot)).await
+}
+
+/// Says what follows; an object that was given up stays so until it is settled.
+pub(super) fn follow(
+    engine: &Engine,
+    policy: &Policy,
+    memory: &Memory,
+    attempts: &[Attempt],
+) -> Next {
+    let (now, random) = (engine.clock.now(), engine.jitter.next());
+    let mut next = next(attempts, policy, memory, engine.pace, now, random);
+    let was_given_up = memory.failures >= policy.max_retries;
+    if was_given_up && !attempts.iter().all(|attempt| attempt.step.is_settled()) {
+        next.failures = memory.failures;
+    }
+    next
+}
+
 /// Writes what the pass found; the pass has happened when this is on the disk.
-async fn record_pass(
+pub(super) async fn record_pass(
     engine: &Engine,
     history: History,
     found: Found,
@@ -180,88 +241,47 @@ async fn record_pass(
         looked.unwrap_or_else(|| (nothing_follows(&memory, engine.pace, found.now), &none));
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
     let status = build(&history.status, &found);
-    let mut events = events(&history.key, found.now, &history.status, &status);
-    events.extend(heed::events(&history.key, &history.asked, found.now));
+    let Declared { key, generation, digest, deletion } = history.declared;
+    let mut events = events(&key, found.now, &history.status, &status);
+    events.extend(heed::events(&key, &history.asked, found.now));
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
     let answered = heed::answered(&history.asked, found.removed || found.undeclared, reverts);
-    let record = Record {
-        key: history.key,
-        generation: found.generation,
-        digest: history.digest,
-        status,
-        memory,
-    };
+    let record = Record { key, generation, digest, deletion, status, memory };
     engine.store.put(&record, &events, &answered, engine.token()?).await?;
     let needs = Needs::default();
     Ok(Passed { next, result, before: history.before, status: Some(record.status), needs })
 }
 
 /// Holds what is known of an object from before this pass.
-struct History {
-    key: Key,
-    digest: String,
+pub(super) struct History {
+    /// The generation that this pass works on.
+    pub(super) declared: Declared,
     /// The status that was told, if there was one.
     before: Option<ObjectStatus>,
     status: ObjectStatus,
-    memory: Memory,
+    pub(super) memory: Memory,
     /// What people ask of it.
-    asked: Vec<Asked>,
+    pub(super) asked: Vec<Asked>,
 }
 
 impl History {
     /// Reads a record; a new generation starts with a clean slate of failures, and so does a pass
     /// that somebody asked to retry.
-    fn of(
-        key: &Key,
-        generation: Generation,
-        digest: &str,
-        record: Option<Record>,
-        asked: Vec<Asked>,
-    ) -> Self {
+    pub(super) fn of(declared: Declared, record: Option<Record>, asked: Vec<Asked>) -> Self {
         // A record that was only declared has no status that anybody was told.
         let told = record.as_ref().filter(|record| record.status.last_reconciled_time.is_some());
         let before = told.map(|record| record.status.clone());
         let mut memory = record.as_ref().map(|record| record.memory.clone()).unwrap_or_default();
-        if record.is_some_and(|record| record.status.observed_generation != generation) {
+        if record.is_some_and(|it| it.status.observed_generation != declared.generation) {
             memory.failures = 0;
             memory.waits = 0;
             memory.resources.values_mut().for_each(|known| known.accepted = None);
         }
         heed::forgive(&mut memory, &asked);
         let status = before.clone().unwrap_or_default();
-        Self { key: key.clone(), digest: digest.to_owned(), before, status, memory, asked }
+        Self { declared, before, status, memory, asked }
     }
-}
-
-/// An object of which only the store knows: its manifest went away while no agent ran.
-async fn orphan(
-    engine: &Engine,
-    snapshot: &Snapshot,
-    key: &Key,
-    record: Option<Record>,
-) -> Result<Passed, StoreError> {
-    let now = engine.clock.now();
-    let Some(record) = record else {
-        let memory = Memory::default();
-        let next = nothing_follows(&memory, engine.pace, now);
-        let (result, needs) = (PassResult::Converged, Needs::default());
-        return Ok(Passed { next, result, before: None, status: None, needs });
-    };
-    let revision = record.status.revision.clone();
-    let asked = engine.store.asked_of(key).await?;
-    let (generation, digest) = (record.generation, record.digest.clone());
-    let history = History::of(key, generation, &digest, Some(record), asked);
-    let removed = snapshot.removed(key).is_some();
-    let found = Found {
-        removed,
-        undeclared: !removed,
-        frozen: vanished(snapshot, key),
-        stale: stale(engine, snapshot),
-        revision,
-        ..Found::new(now, generation)
-    };
-    record_without_look(engine, history, found).await
 }
 
 /// Returns the creates whose outcome is not known; those whose resource is there are resolved.
@@ -288,7 +308,7 @@ async fn open_intents(
 fn log(event: &Event) {
     match event.reason.as_str() {
         "Declared" | "Created" | "Updated" | "Reverted" | "Converged" | "Blocked" | "Deferred"
-        | "Valid" | "Resumed" | "Released" | "SnoozeEnded" | "Asked" | "DriftGone" => {
+        | "Valid" | "Resumed" | "Released" | "SnoozeEnded" | "Asked" | "DriftGone" | "Returned" => {
             tracing::info!(reason = event.reason, "{}", event.message);
         }
         _ => tracing::warn!(reason = event.reason, "{}", event.message),
@@ -327,12 +347,13 @@ pub async fn preview(
     let place = engine.place(&entry.object)?;
     let snapshot = engine.desired.snapshot();
     let resources = resources(engine, &snapshot, &entry.object, &place);
-    let (sightings, _) = look(&engine.observer, resources, entry.object.policy()).await;
+    // Who looks does not have to settle whose a resource is: that would cost a read of each.
+    let (sightings, _) = look(&engine.observer, resources, entry.object.policy(), &|_| true).await;
     let key = &entry.object.key;
     let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
-    let history = History::of(key, entry.generation, &entry.object.digest, record, asked);
+    let history = History::of(declared(entry), record, asked);
     let frozen = Frozen::remembered(&history.memory.drift);
-    Ok(plan(&Request {
+    let request = Request {
         key,
         revision: Some(&entry.revision),
         policy: entry.object.policy(),
@@ -343,5 +364,10 @@ pub async fn preview(
         intents: BTreeMap::new(),
         now: engine.clock.now(),
         subjects: sightings.iter().map(Sighting::subject).collect(),
-    }))
+    };
+    let basis = basis(&snapshot, &request, &sightings);
+    let partings = leaving::look(engine, &basis).await.map_err(|error| error.to_string())?;
+    let mut plan = plan(&request);
+    plan.steps.extend(leaving::plan(engine, &basis, &partings));
+    Ok(plan)
 }

@@ -56,10 +56,13 @@ pub struct Needs {
 }
 
 /// Looks at every resource of an object, in the order of their dependencies.
+///
+/// The tags of a resource are read once, to settle whose it is: until `is_known` to be the object's.
 pub async fn look(
     observer: &Observer,
     resources: Vec<Resource>,
     policy: &Policy,
+    is_known: &(dyn Fn(&Resource) -> bool + Sync),
 ) -> (Vec<Sighting>, Needs) {
     let mut seen = Seen::default();
     let mut references = BTreeSet::new();
@@ -71,7 +74,8 @@ pub async fn look(
             references.insert(reference.clone());
         }
         seen.visit(observer, &resource.id).await;
-        let state = state(observer, kind, &resource, &seen, policy).await;
+        let is_open = !kind.rules().is_empty() && !is_known(&resource);
+        let state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
         if !is_fit(&state) {
             seen.unfit.insert(resource.id.clone());
         }
@@ -129,13 +133,13 @@ async fn state(
     kind: &'static dyn Kind,
     resource: &Resource,
     seen: &Seen,
-    policy: &Policy,
+    (policy, is_open): (&Policy, bool),
 ) -> State {
     let (bound, unresolved) = bind(resource, |id| seen.settled(id));
     match seen.observations.get(&resource.id) {
         Some(Observation::Present(actual)) => {
             let ignore = ignored(policy, resource);
-            match compare(observer, kind, bound, actual.clone(), &ignore).await {
+            match compare(observer, kind, bound, actual.clone(), (&ignore, is_open)).await {
                 Ok(present) => State::Present(Box::new(Present { unresolved, ..present })),
                 Err(doubt) => State::Unknown(doubt),
             }
@@ -155,7 +159,7 @@ async fn compare(
     kind: &'static dyn Kind,
     bound: Bound,
     actual: Arc<Observed>,
-    ignore: &[String],
+    (ignore, is_open): (&[String], bool),
 ) -> Result<Present, Doubt> {
     let readiness = kind.readiness(&actual);
     let unresolved = BTreeMap::new();
@@ -167,7 +171,7 @@ async fn compare(
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
     let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
-    if !diff.deltas.is_empty() {
+    if is_open || !diff.deltas.is_empty() {
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
     Ok(Present { bound, actual, readiness, diff, unresolved })

@@ -9,12 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::departures::Departures;
 use super::engine::{Engine, Environment, Jitter};
 use super::freshness::{Confirmation, Patience};
 use super::mass_drift::{Bounds, MassDrift};
 use super::next::Pace;
 use super::pass::{Passed, pass};
-use crate::desired::{Cache, Guard};
+use crate::desired::{Cache, Guard, Reader};
 use crate::model::status::Condition;
 use crate::model::tree::Content;
 use crate::model::{
@@ -51,7 +52,7 @@ spec:
     maxBackoffSeconds: 900
 "#;
 
-pub(super) struct VirtualClock(Mutex<Timestamp>);
+pub(super) struct VirtualClock(pub(super) Mutex<Timestamp>);
 
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
@@ -60,6 +61,36 @@ impl Clock for VirtualClock {
 }
 
 struct Held(Token);
+
+/// Puts an engine together that lives on a sandbox.
+pub(super) fn engine(
+    clock: &Arc<VirtualClock>,
+    sandbox: &Sandbox,
+    (store, token): (&Arc<InMemory>, Token),
+    desired: Reader,
+) -> Engine {
+    let cloud = Arc::new(sandbox.clone());
+    let production = Environment { scope: scope(), production: true };
+    Engine {
+        agent: "levelset".to_owned(),
+        environments: [("production".to_owned(), production)].into(),
+        desired,
+        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
+        cloud,
+        store: store.clone(),
+        fence: Arc::new(Held(token)),
+        clock: clock.clone(),
+        pace: Pace::default(),
+        deletion_grace: SignedDuration::from_hours(1),
+        departures: Departures::default(),
+        stopping: CancellationToken::new(),
+        creating: tokio::sync::Mutex::default(),
+        is_amnesic: false.into(),
+        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
+        confirmation: Confirmation::new(Patience::default()),
+        jitter: Jitter::seeded(1),
+    }
+}
 
 impl Fence for Held {
     fn check(&self, _: Duration) -> Result<Token, Lost> {
@@ -76,7 +107,7 @@ pub(super) struct Scene {
     commits: u32,
 }
 
-fn scope() -> Scope {
+pub(super) fn scope() -> Scope {
     Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
 }
 
@@ -100,25 +131,7 @@ impl Scene {
         let store = Arc::new(InMemory::new());
         let token = store.grant(Shard::default()).await.unwrap();
         let cache = Cache::new(Guard::default());
-        let cloud = Arc::new(sandbox.clone());
-        let production = Environment { scope: scope(), production: true };
-        let engine = Engine {
-            agent: "levelset".to_owned(),
-            environments: [("production".to_owned(), production)].into(),
-            desired: cache.reader(),
-            observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
-            cloud,
-            store,
-            fence: Arc::new(Held(token)),
-            clock: clock.clone(),
-            pace: Pace::default(),
-            stopping: CancellationToken::new(),
-            creating: tokio::sync::Mutex::default(),
-            is_amnesic: false.into(),
-            mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-            confirmation: Confirmation::new(Patience::default()),
-            jitter: Jitter::seeded(1),
-        };
+        let engine = engine(&clock, &sandbox, (&store, token), cache.reader());
         Self { clock, sandbox, cache, engine: Arc::new(engine), commits: 0 }
     }
 
@@ -374,23 +387,6 @@ async fn a_missing_vpc_is_waited_for_and_is_no_failure() {
     assert!(scene.writes().is_empty());
     scene.sandbox.seed_vpc(&scope(), "later-vpc", "10.1.0.0/16", &["a", "b"]);
     scene.converge().await;
-}
-
-#[tokio::test]
-async fn a_removed_manifest_leaves_its_resources_where_they_are() {
-    let mut scene = Scene::new(MANIFEST).await;
-    scene.converge().await;
-    let before = scene.writes().len();
-    scene.commit(None);
-    if let Some(frozen) = scene.cache.snapshot().frozen.clone() {
-        let _ = scene.cache.confirm(&frozen.digest).unwrap();
-    }
-    let passed = scene.pass().await;
-    assert_eq!(passed.next.due, None);
-    let status = passed.status.unwrap();
-    assert_eq!(status.condition(Condition::READY).unwrap().reason, "Removed");
-    assert_eq!(scene.writes().len(), before);
-    assert_eq!(scene.sandbox.inspect(&scope()).len(), 1);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::engine::Engine;
 use super::freshness::Freshness;
 use super::work_queue::WorkQueue;
-use crate::desired::{Cache, Change, Changes, Known};
+use crate::desired::{Cache, Change, Changes, Known, Snapshot};
 use crate::model::tree::{ChangeSet, SourceHealth};
 use crate::model::{Ask, Freeze, Key};
 use crate::queue::Lane;
@@ -66,6 +66,8 @@ impl Triggers {
         cache.restore(records.iter().map(known));
         let asked = engine.store.asked_since(0).await?;
         engine.mass_drift().restore(&records, &asked);
+        let forgotten = engine.store.forgotten().await?;
+        cache.restore_generations(forgotten.into_iter().map(|last| (last.key, last.generation)));
         let mut remembered = BTreeMap::new();
         for record in records {
             if record.status.last_reconciled_time.is_some() {
@@ -112,6 +114,7 @@ impl Triggers {
         let mut looks = tokio::time::interval(AGAIN);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.engine.confirmation.note(Instant::now());
+        let engine = Arc::clone(&self.engine);
         loop {
             let turn = self.engine.confirmation.next_turn(Instant::now());
             tokio::select! {
@@ -119,6 +122,7 @@ impl Triggers {
                 () = stop.cancelled() => return,
                 () = confirmations.notified() => self.confirm_asked().await,
                 () = tokio::time::sleep(AGAIN), if self.is_owing => self.confirm_asked().await,
+                () = engine.departures.news() => self.dismiss().await,
                 Ok(()) = health.changed() => {
                     let health = health.borrow_and_update().clone();
                     self.note_health(health);
@@ -191,13 +195,35 @@ impl Triggers {
         }
     }
 
+    /// Forgets the removed objects that are done with, unless they are back.
+    pub async fn dismiss(&mut self) {
+        for (key, told) in self.engine.departures.take() {
+            if !self.cache.forget(&key) {
+                continue;
+            }
+            if let Err(error) = self.erase(&key).await {
+                // The next start finds the record, and its first pass asks for this again.
+                tracing::error!(object = %key, %error, "a removed object could not be forgotten");
+            }
+            self.queue.forget(&key);
+            self.metrics.object(told.as_ref(), None);
+            tracing::info!(object = %key, "a removed object is done with and forgotten");
+        }
+    }
+
+    async fn erase(&self, key: &Key) -> Result<(), StoreError> {
+        self.engine.store.remove(key, self.engine.token()?).await
+    }
+
     /// Generations are on the disk before they are worked on; a store in trouble does not stop
     /// the work, whose pass will say so.
     async fn persist(&self, changes: &Changes) {
         if changes.persist.is_empty() {
             return;
         }
-        let declared: Vec<Declared> = changes.persist.iter().map(declared).collect();
+        let snapshot = self.cache.snapshot();
+        let declared: Vec<Declared> =
+            changes.persist.iter().map(|known| declared(known, &snapshot)).collect();
         let written = match self.engine.token() {
             Ok(token) => self.engine.store.declare(&declared, token).await,
             Err(error) => Err(error),
@@ -239,10 +265,12 @@ fn known(record: &Record) -> Known {
     }
 }
 
-fn declared(known: &Known) -> Declared {
+fn declared(known: &Known, snapshot: &Snapshot) -> Declared {
+    let policy = snapshot.get(&known.key).map(|entry| entry.object.policy().deletion);
     Declared {
         key: known.key.clone(),
         generation: known.generation,
         digest: known.digest.to_string(),
+        deletion: policy.unwrap_or_default(),
     }
 }

@@ -100,6 +100,8 @@ fn action(action: Action) -> &'static str {
         Action::Update => "update",
         Action::Adopt => "adopt",
         Action::Read => "read",
+        Action::Retain => "retain",
+        Action::Delete => "delete",
     }
 }
 

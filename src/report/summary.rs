@@ -15,6 +15,10 @@ pub struct Summary {
     pub change: usize,
     /// To be taken over, now or later.
     pub adopt: usize,
+    /// No longer declared and to be left in AWS, now or later.
+    pub retain: usize,
+    /// No longer declared and to be deleted, now or later.
+    pub delete: usize,
     /// Different, and left so by the policy.
     pub reported: usize,
     /// Different, in whole or in part, and never mended without a person; also counted above if
@@ -55,6 +59,8 @@ impl Summary {
             (_, Action::Create) => &mut self.create,
             (_, Action::Update) => &mut self.change,
             (_, Action::Adopt) => &mut self.adopt,
+            (_, Action::Retain) if !step.is_settled() => &mut self.retain,
+            (_, Action::Delete) if !step.is_settled() => &mut self.delete,
             _ if !step.refusals.is_empty() => &mut self.refused,
             _ if step.is_settled() => &mut self.unchanged,
             _ => return,
@@ -81,7 +87,12 @@ impl Summary {
     /// Returns the counts as a sentence: the first group always, the rest when not zero.
     pub(crate) fn sentence(&self) -> String {
         let always = [(self.create, "to create"), (self.change, "to change")];
-        let seldom = [(self.adopt, "to adopt"), (self.reported, "reported only")];
+        let seldom = [
+            (self.adopt, "to adopt"),
+            (self.retain, "to leave"),
+            (self.delete, "to delete"),
+            (self.reported, "reported only"),
+        ];
         let last = [(self.refused, "refused"), (self.unchanged, "unchanged")];
         let held =
             [(self.deferred, "deferred"), (self.waiting, "waiting"), (self.blocked, "blocked")];

@@ -56,8 +56,8 @@ const CLASSES: &[(&str, ErrorClass)] = &[
     ("DBInstanceAlreadyExists", ErrorClass::AlreadyExists),
     ("DBParameterGroupAlreadyExists", ErrorClass::AlreadyExists),
     ("DBSubnetGroupAlreadyExists", ErrorClass::AlreadyExists),
-    ("DBSnapshotAlreadyExists", ErrorClass::AlreadyExists),
     ("InvalidDBInstanceState", ErrorClass::NotReady),
+    ("DBSnapshotAlreadyExists", ErrorClass::NotReady),
     ("InvalidDBParameterGroupState", ErrorClass::NotReady),
     ("InvalidDBSubnetGroupStateFault", ErrorClass::NotReady),
 ];

@@ -21,6 +21,7 @@ use crate::model::{
     Attempt, Generation, Holds, ObjectStatus, Problem, ResourceId, ResourceStatus, Revision,
 };
 pub(super) use drift::is_gone as drift_is_gone;
+pub(super) use facts::REMOVED;
 
 /// The words that a resource's state is told in.
 pub mod state {
@@ -48,6 +49,10 @@ pub mod state {
     pub const UNKNOWN: &str = "Unknown";
     /// Git declares it no longer, and it stays in AWS.
     pub const RETAINED: &str = "Retained";
+    /// Git declares it no longer, and AWS accepted its deletion.
+    pub const DELETING: &str = "Deleting";
+    /// Git declares it no longer, and it is gone.
+    pub const DELETED: &str = "Deleted";
 }
 
 /// Says why a condition holds.
@@ -69,7 +74,7 @@ pub struct Found {
     /// The commit that the generation came from.
     pub revision: Option<Revision>,
     /// The steps and what became of them. Empty when the pass did not look: the object is
-    /// suspended, removed, without a place, or past its ceiling of failures.
+    /// suspended, without a place, past its ceiling of failures, or removed and owns nothing.
     pub attempts: Vec<Attempt>,
     /// What others may refer to, per resource; never a secret. What is missing is taken over from
     /// the previous status.

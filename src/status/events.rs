@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::build::{drift_is_gone, state};
+use super::build::{REMOVED, drift_is_gone, state};
 use super::store::Event;
 use crate::model::status::{DriftStatus, Truth};
 use crate::model::{Condition, Delta, Key, ObjectStatus, Origin, ResourceStatus};
@@ -21,6 +21,7 @@ const LONGEST_VALUE: usize = 80;
 pub fn events(key: &Key, at: Timestamp, previous: &ObjectStatus, new: &ObjectStatus) -> Vec<Event> {
     let mut lines = Vec::new();
     lines.extend(declared(previous, new));
+    lines.extend(removed(previous, new));
     lines.extend(new.drift.iter().filter(|row| !has(previous, row)).map(drift_seen));
     lines.extend(new.resources.iter().filter_map(|row| resource(previous, row)));
     lines.extend(previous.drift.iter().filter_map(|row| drift_ended(row, new)));
@@ -45,6 +46,22 @@ fn declared(previous: &ObjectStatus, new: &ObjectStatus) -> Option<Line> {
     let commit = new.revision.as_ref().map(|revision| format!(" by commit {}", revision.short()));
     let message = format!("generation {} declared{}", generation.0, commit.unwrap_or_default());
     Some(("Declared", message))
+}
+
+/// Tells once that the manifest left, and once that it is back.
+fn removed(previous: &ObjectStatus, new: &ObjectStatus) -> Option<Line> {
+    let is_removed = |status: &ObjectStatus| {
+        status.condition(Condition::READY).is_some_and(|ready| ready.reason == REMOVED)
+    };
+    match (is_removed(previous), is_removed(new)) {
+        (false, true) => Some((REMOVED, "the manifest was removed from Git".to_owned())),
+        (true, false)
+            if new.condition(Condition::READY).is_some_and(|it| it.status != Truth::Unknown) =>
+        {
+            Some(("Returned", "the manifest is back in Git; its removal is cancelled".to_owned()))
+        }
+        _ => None,
+    }
 }
 
 fn has(status: &ObjectStatus, row: &DriftStatus) -> bool {
@@ -101,6 +118,8 @@ fn reason(row: &ResourceStatus) -> Option<&'static str> {
             state::FAILED,
             state::UNKNOWN,
             state::RETAINED,
+            state::DELETING,
+            state::DELETED,
         ]
         .into_iter()
         .find(|state| *state == text),

@@ -11,12 +11,14 @@ use jiff::{SignedDuration, Timestamp};
 use super::change::Change;
 use super::spending::{Page, Spending};
 use super::store::{
-    Declared, Event, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Settlement, Store,
-    StoreError, StoreFuture,
+    Declared, Event, Forgotten, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Settlement,
+    Store, StoreError, StoreFuture,
 };
 use crate::model::budget::Level;
 use crate::model::status::Memory;
-use crate::model::{Ask, Asked, Freeze, Key, ObjectStatus, ResourceId, Shard, Spent, Token};
+use crate::model::{
+    Ask, Asked, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Spent, Token,
+};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]
@@ -39,6 +41,7 @@ struct State {
     numbered: u64,
     /// By guard.
     freezes: BTreeMap<String, Freeze>,
+    forgotten: BTreeMap<Key, Generation>,
     spending: Spending,
 }
 
@@ -82,7 +85,9 @@ impl State {
             }
             Change::Declare(declared) => declared.iter().for_each(|object| self.declare(object)),
             Change::Remove(key) => {
-                self.records.remove(key);
+                if let Some(record) = self.records.remove(key) {
+                    self.forgotten.insert(record.key, record.generation);
+                }
                 self.intents.retain(|_, intent| intent.key != *key);
                 self.asked.retain(|_, asked| asked.ask.object() != Some(key));
             }
@@ -131,6 +136,7 @@ impl State {
         {
             record.generation = newer.generation;
             record.digest.clone_from(&newer.digest);
+            record.deletion = newer.deletion;
         }
         self.records.insert(record.key.clone(), record);
     }
@@ -140,11 +146,13 @@ impl State {
             key: object.key.clone(),
             generation: object.generation,
             digest: String::new(),
+            deletion: object.deletion,
             status: ObjectStatus::default(),
             memory: Memory::default(),
         });
         record.generation = object.generation;
         record.digest.clone_from(&object.digest);
+        record.deletion = object.deletion;
     }
 
     fn append(&mut self, events: &[Event]) {
@@ -208,6 +216,15 @@ impl Store for InMemory {
 
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {
         self.write(Change::Remove(key), token)
+    }
+
+    fn forgotten(&self) -> StoreFuture<'_, Vec<Forgotten>> {
+        self.read(|state| {
+            let forgotten = state.forgotten.iter();
+            forgotten
+                .map(|(key, generation)| Forgotten { key: key.clone(), generation: *generation })
+                .collect()
+        })
     }
 
     fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()> {

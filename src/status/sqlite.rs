@@ -17,7 +17,9 @@ use sqlx::{Sqlite as Driver, SqlitePool};
 
 use super::change::Change;
 use super::spending::Page;
-use super::store::{Declared, Event, Intent, Record, Settlement, Store, StoreError, StoreFuture};
+use super::store::{
+    Declared, Event, Forgotten, Intent, Record, Settlement, Store, StoreError, StoreFuture,
+};
 use crate::model::budget::Level;
 use crate::model::{Ask, Asked, Freeze, Key, ResourceId, Shard, Spent, Token};
 
@@ -151,6 +153,11 @@ impl Store for Sqlite {
         self.write(Change::Remove(key), token)
     }
 
+    fn forgotten(&self) -> StoreFuture<'_, Vec<Forgotten>> {
+        let action = || "read the generations of forgotten objects".to_owned();
+        self.read(action, rows::forgotten(&self.readers))
+    }
+
     fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()> {
         self.write(Change::Intend(intent), token)
     }
@@ -231,6 +238,7 @@ impl Store for Sqlite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::policy::DeletionPolicy;
     use crate::model::status::Memory;
     use crate::model::{Generation, ObjectStatus};
 
@@ -239,6 +247,7 @@ mod tests {
             key: Key::workspace("a"),
             generation: Generation(1),
             digest,
+            deletion: DeletionPolicy::Retain,
             status: ObjectStatus::default(),
             memory: Memory::default(),
         }

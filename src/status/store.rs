@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::spending::Page;
 use crate::model::budget::Level;
+use crate::model::policy::DeletionPolicy;
 use crate::model::status::Memory;
 use crate::model::{
     Ask, Asked, Difference, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Spent, Token,
@@ -29,6 +30,8 @@ pub struct Record {
     pub generation: Generation,
     /// The digest of the spec that this generation stands for.
     pub digest: String,
+    /// What this generation says about deletion.
+    pub deletion: DeletionPolicy,
     /// What is told about it.
     pub status: ObjectStatus,
     /// What the next pass has to know.
@@ -44,6 +47,17 @@ pub struct Declared {
     pub generation: Generation,
     /// The digest of the spec that this generation stands for.
     pub digest: String,
+    /// What this generation says about deletion.
+    pub deletion: DeletionPolicy,
+}
+
+/// Remembers how far the generations of a removed object had come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// The object.
+    pub key: Key,
+    /// The last generation that it had; should it return, its next one is higher.
+    pub generation: Generation,
 }
 
 /// Records that a create is about to be sent, so that a crash cannot make a second one.
@@ -168,8 +182,8 @@ pub trait Store: Send + Sync {
     /// Writes a record and the events that led to it, and removes what people asked and the pass
     /// carried out, by its numbers. What was asked since then has another number and stays.
     ///
-    /// A pass may end after a newer generation than its own has been declared: then generation and
-    /// digest stay as declared, and the status and memory of the pass are written.
+    /// A pass may end after a newer generation than its own has been declared: then generation,
+    /// digest and deletion policy stay as declared, and the status and memory of the pass are written.
     ///
     /// Of an object, the newest [`HISTORY_PER_OBJECT`] events stay; events older than
     /// [`HISTORY_DAYS`] before the newest one given go, whatever object they belong to.
@@ -184,8 +198,12 @@ pub trait Store: Send + Sync {
     /// Writes the generations of objects, all or none; their status and memory stay as they are.
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()>;
 
-    /// Forgets an object: its record, its intents and what was asked of it, not its history.
+    /// Forgets an object: its record, its intents and what was asked of it, not its history and not
+    /// its generation.
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()>;
+
+    /// Returns the last generation of every object that was ever forgotten, ordered by key.
+    fn forgotten(&self) -> StoreFuture<'_, Vec<Forgotten>>;
 
     /// Records an intent; an object holds at most one per resource, the latest.
     fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()>;

@@ -347,9 +347,11 @@ async fn what_vanished_together_is_shown_with_its_digest_and_released_by_it() {
     assert!(told.contains(&format!("  - {digest}: 6 objects vanished")), "{told}");
     let confirmed = world.says(&["confirm", &digest]);
     assert!(confirmed.contains("  Workspace/w6\n"), "{confirmed}");
+    // They own nothing, so that nothing is left to do, and they are forgotten.
     world.until("they are removed", |world| {
-        frozen(world).is_empty() && world.says(&["status"]).contains("6 Removed")
+        frozen(world).is_empty() && !world.says(&["status"]).contains("Workspace/w6")
     });
+    assert!(world.says(&["history", "w6"]).contains("Removed"));
     world.kill();
     world.start();
     std::thread::sleep(Duration::from_secs(2));

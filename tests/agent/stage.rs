@@ -14,6 +14,7 @@ use levelset::model::{
     Shard, Token,
 };
 use levelset::observe::Observer;
+use levelset::reconcile::departures::Departures;
 use levelset::reconcile::engine::{Engine, Environment, Jitter};
 use levelset::reconcile::freshness::{Confirmation, Patience};
 use levelset::reconcile::mass_drift::{Bounds, MassDrift};
@@ -161,6 +162,8 @@ fn engine(
         fence: Arc::new(Held(token)),
         clock: clock.clone(),
         pace: Pace::default(),
+        deletion_grace: SignedDuration::from_hours(1),
+        departures: Departures::default(),
         stopping: CancellationToken::new(),
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),

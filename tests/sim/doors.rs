@@ -12,7 +12,9 @@ use levelset::model::{
     Target, Token,
 };
 use levelset::status::store::StoreFuture;
-use levelset::status::{Declared, Event, Intent, Page, Record, Settlement, Store, StoreError};
+use levelset::status::{
+    Declared, Event, Forgotten, Intent, Page, Record, Settlement, Store, StoreError,
+};
 use serde_json::Value;
 
 use super::checker::{Portrait, began, called, declared as declarations, recorded, recording};
@@ -142,6 +144,10 @@ impl Store for StoreDoor {
 
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {
         Box::pin(self.through(self.0.store.remove(key, token)))
+    }
+
+    fn forgotten(&self) -> StoreFuture<'_, Vec<Forgotten>> {
+        Box::pin(self.through(self.0.store.forgotten()))
     }
 
     fn intend<'a>(&'a self, intent: &'a Intent, token: Token) -> StoreFuture<'a, ()> {

@@ -8,6 +8,7 @@ use levelset::desired::{Cache, Guard};
 use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{ChangeSet, Cloud};
 use levelset::observe::Observer;
+use levelset::reconcile::departures::Departures;
 use levelset::reconcile::engine::{Engine, Environment, Jitter};
 use levelset::reconcile::freshness::{Confirmation, Patience};
 use levelset::reconcile::mass_drift::{Bounds, MassDrift};
@@ -83,6 +84,8 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         fence: Arc::new(FenceDoor(Arc::clone(world))),
         clock,
         pace: Pace::default(),
+        deletion_grace: SignedDuration::from_mins(10),
+        departures: Departures::default(),
         stopping: CancellationToken::new(),
         creating: tokio::sync::Mutex::default(),
         is_amnesic: false.into(),

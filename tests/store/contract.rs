@@ -5,6 +5,7 @@ use std::slice;
 
 use jiff::{SignedDuration, Timestamp};
 use levelset::model::budget::{Count, Fill, Level};
+use levelset::model::policy::DeletionPolicy;
 use levelset::model::status::{Memory, ResourceMemory};
 use levelset::model::{
     AccountId, Ask, Asked, Budget, Cause, Difference, Freeze, Generation, Key, KindName,
@@ -24,6 +25,7 @@ pub(super) fn record(name: &str, number: u64) -> Record {
         key: Key::workspace(name),
         generation: Generation(number),
         digest: format!("{number:064x}"),
+        deletion: DeletionPolicy::Snapshot,
         status: ObjectStatus {
             observed_generation: Generation(number),
             revision: Some(revision),
@@ -60,6 +62,7 @@ fn intent(name: &str, region: &str, of: &Key) -> Intent {
 pub(super) async fn check(store: &dyn Store) {
     records(store).await;
     declarations(store).await;
+    forgetting(store).await;
     intents(store).await;
     spending(store).await;
     history(store).await;
@@ -94,21 +97,48 @@ async fn declarations(store: &dyn Store) {
         key: Key::workspace(name),
         generation: Generation(9),
         digest: "nine".to_owned(),
+        deletion: DeletionPolicy::Delete,
     };
     let batch = [declared("b"), declared("new")];
     store.declare(&batch, token).await.unwrap();
     let old = store.get(&batch[0].key).await.unwrap().unwrap();
-    let expected =
-        Record { generation: Generation(9), digest: "nine".to_owned(), ..record("b", 3) };
+    let expected = Record {
+        generation: Generation(9),
+        digest: "nine".to_owned(),
+        deletion: DeletionPolicy::Delete,
+        ..record("b", 3)
+    };
     assert_eq!(old, expected, "a declaration keeps the status and the memory");
     let new = store.get(&batch[1].key).await.unwrap().unwrap();
     assert_eq!((new.generation, new.status), (Generation(9), ObjectStatus::default()));
     let overtaken = Record { generation: Generation(8), ..record("b", 5) };
     store.put(&overtaken, &[], &[], token).await.unwrap();
-    let kept = Record { generation: Generation(9), digest: "nine".to_owned(), ..overtaken };
+    let kept = Record {
+        generation: Generation(9),
+        digest: "nine".to_owned(),
+        deletion: DeletionPolicy::Delete,
+        ..overtaken
+    };
     let after = store.get(&kept.key).await.unwrap().unwrap();
     assert_eq!(after, kept, "a pass that was overtaken takes no generation back");
     store.remove(&batch[1].key, token).await.unwrap();
+}
+
+async fn forgetting(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let key = Key::workspace("left");
+    let last = || async {
+        let forgotten = store.forgotten().await.unwrap();
+        forgotten.into_iter().find(|it| it.key == key).map(|it| it.generation.0)
+    };
+    store.remove(&key, token).await.unwrap();
+    assert_eq!(last().await, None, "an object that was never there has no generation");
+    for generation in [4, 7] {
+        store.put(&record("left", generation), &[], &[], token).await.unwrap();
+        store.remove(&key, token).await.unwrap();
+        store.remove(&key, token).await.unwrap();
+        assert_eq!(last().await, Some(generation));
+    }
 }
 
 async fn intents(store: &dyn Store) {

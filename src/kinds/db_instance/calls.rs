@@ -1,4 +1,4 @@
-//! The calls that make, change and take over a DB instance, as data.
+//! The calls that make, change, take over and leave a DB instance, as data.
 //!
 //! In: what is declared, what was observed and the differences to mend. Out: calls that carry
 //! exactly these differences and what AWS demands to travel with them.
@@ -21,9 +21,9 @@ use super::engine::Engine;
 use super::facts::queue;
 use super::rules::RULES;
 use super::RESTORED_FROM;
-use crate::model::desired::tag_list;
+use crate::model::desired::{ownership, tag_list};
 use crate::model::version::same_major;
-use crate::model::{Apply, Bound, Call, Compare, Delta, Observed, Timing};
+use crate::model::{Apply, Bound, Call, Compare, Delta, Observed, ResourceId, Timing};
 
 /// The fields that `RestoreDBInstanceFromDBSnapshot` takes from the defaults too; of the storage it
 /// takes what is declared, the rest comes with the snapshot. Everything else follows as an update.
@@ -116,7 +116,7 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
     let (tags, fields): (Vec<&Delta>, Vec<&Delta>) =
         deltas.iter().partition(|delta| delta.field == "tags");
     let mut calls: Vec<Call> =
-        tags.into_iter().map(|delta| add_tags(desired, actual, &tags_of(delta))).collect();
+        tags.into_iter().map(|delta| add_tags(&desired.id, actual, &tags_of(delta))).collect();
     let is_now = |delta: &&Delta| is_wanted_now(delta, actual);
     let now: Vec<&Delta> = fields.iter().copied().filter(is_now).collect();
     if now.is_empty() || would_flush(actual, &now) {
@@ -293,13 +293,13 @@ fn monitoring_travels(desired: &Bound, actual: &Observed, params: &mut Map<Strin
 }
 
 /// Returns the call that sets the ownership tag.
-pub(super) fn adopt(desired: &Bound, actual: &Observed) -> Vec<Call> {
-    vec![add_tags(desired, actual, &desired.ownership())]
+pub(super) fn own(id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+    vec![add_tags(id, actual, &ownership(owner))]
 }
 
-fn add_tags(desired: &Bound, actual: &Observed, tags: &Map<String, Value>) -> Call {
+fn add_tags(id: &ResourceId, actual: &Observed, tags: &Map<String, Value>) -> Call {
     let arn = actual.text("DBInstanceArn").map(str::to_owned);
-    let arn = arn.unwrap_or_else(|| desired.id.arn("rds", "db"));
+    let arn = arn.unwrap_or_else(|| id.arn("rds", "db"));
     Call::new("rds", "AddTagsToResource").with("ResourceName", arn).with("Tags", tag_list(tags))
 }
 

@@ -37,6 +37,7 @@ pub(super) fn readiness(actual: &Observed) -> Readiness {
     match status {
         "available" => storage_readiness(actual),
         status if LIMITED.contains(&status) => Readiness::Limited { status: status.to_owned() },
+        "deleting" => waiting("Deleting", "AWS is deleting the database"),
         "stopped" => Readiness::Waiting { code: "Stopped".to_owned(), reason: stopped(actual) },
         status => broken(status).unwrap_or_else(|| Readiness::Waiting {
             code: "Changing".to_owned(),
@@ -195,6 +196,9 @@ pub(super) fn classify(code: &str) -> ErrorClass {
         | "InvalidDBSecurityGroupState"
         | "InvalidDBParameterGroupState"
         | "InvalidDBSnapshotState"
+        // Of a deletion, whose final snapshot has a name of its own: an earlier one has been heard.
+        | "DBSnapshotAlreadyExists"
+        | "DBSnapshotAlreadyExistsFault"
         | "DBUpgradeDependencyFailure"
         | "InsufficientDBInstanceCapacity"
         | "ProvisionedIopsNotAvailableInAZFault" => ErrorClass::NotReady,

@@ -1,13 +1,15 @@
 //! RDS DB instances.
 //!
 //! [`spec`] is the manifest section, `check` what it alone proves wrong, `expand` the resource that
-//! it asks for, `rules` the field rules, `calls` the calls as data, `engine` facts about engines.
+//! it asks for, `rules` the field rules, `calls` the calls as data, `deletion` how one is deleted,
+//! `engine` facts about engines.
 //!
 //! Aurora and Multi-AZ DB clusters are other resources; fields that a cluster owns are left to it.
 
 mod calls;
 mod check;
 mod check_storage;
+mod deletion;
 pub mod engine;
 mod expand;
 mod facts;
@@ -20,8 +22,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Rule};
+use crate::model::kind::{Deletion, List, Lists};
+use crate::model::{
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Refusal, ResourceId,
+    Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_instance");
@@ -92,8 +97,16 @@ impl Kind for DbInstance {
         calls::update(desired, actual, deltas)
     }
 
-    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
-        calls::adopt(desired, actual)
+    fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+        calls::own(id, actual, owner)
+    }
+
+    fn protection(&self, actual: &Observed) -> Option<Refusal> {
+        deletion::protection(actual)
+    }
+
+    fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {
+        deletion::delete(id, actual, snapshot)
     }
 
     fn permissions(&self) -> &'static [Permission] {

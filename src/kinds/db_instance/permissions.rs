@@ -89,6 +89,17 @@ pub(super) const PERMISSIONS: &[Permission] = &[
         ],
     },
     Permission {
+        operation: "DeleteDBInstance",
+        grants: &[
+            Grant::of(&["rds:DeleteDBInstance"], INSTANCES),
+            // Asked for since August 2024, for the final snapshot and the tags that it takes over.
+            Grant::of(
+                &["rds:AddTagsToResource", "rds:CreateDBSnapshot"],
+                &["arn:aws:rds:*:*:db:*", "arn:aws:rds:*:*:snapshot:*"],
+            ),
+        ],
+    },
+    Permission {
         operation: "AddTagsToResource",
         grants: &[Grant::of(&["rds:AddTagsToResource"], INSTANCES)],
     },

@@ -1,4 +1,4 @@
-//! The calls that make, change and take over a DB parameter group, as data.
+//! The calls that make, change, take over, leave and delete a DB parameter group, as data.
 //!
 //! Source: the API reference of `ModifyDBParameterGroup` (at most 20 parameters a call; `immediate`
 //! for dynamic parameters only) and of `ResetDBParameterGroup` (which resets *all* parameters
@@ -6,8 +6,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::desired::tag_list;
-use crate::model::{Bound, Call, Delta, Observed};
+use crate::model::desired::{ownership, tag_list};
+use crate::model::kind::Deletion;
+use crate::model::{Bound, Call, Delta, Observed, ResourceId};
 
 /// The most parameters that one call takes.
 const PER_CALL: usize = 20;
@@ -45,7 +46,7 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
     let (mut set, mut reset, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for delta in deltas {
         if delta.field == "tags" {
-            calls.push(add_tags(desired, actual, &tags_of(delta)));
+            calls.push(add_tags(&desired.id, actual, &tags_of(delta)));
             continue;
         }
         let parameter = delta.parameter.as_str();
@@ -114,13 +115,19 @@ fn described<'a>(actual: &'a Observed, name: &str) -> Option<&'a Value> {
 }
 
 /// Returns the call that sets the ownership tag.
-pub(super) fn adopt(desired: &Bound, actual: &Observed) -> Vec<Call> {
-    vec![add_tags(desired, actual, &desired.ownership())]
+pub(super) fn own(id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+    vec![add_tags(id, actual, &ownership(owner))]
 }
 
-fn add_tags(desired: &Bound, actual: &Observed, tags: &Map<String, Value>) -> Call {
+/// Returns the call that deletes the group, which AWS refuses while an instance uses it.
+pub(super) fn delete(id: &ResourceId) -> Deletion {
+    let call = Call::new("rds", "DeleteDBParameterGroup").with("DBParameterGroupName", id.name.as_ref());
+    Deletion { calls: vec![call], notices: Vec::new() }
+}
+
+fn add_tags(id: &ResourceId, actual: &Observed, tags: &Map<String, Value>) -> Call {
     let arn = actual.text("DBParameterGroupArn").map(str::to_owned);
-    let arn = arn.unwrap_or_else(|| desired.id.arn("rds", "pg"));
+    let arn = arn.unwrap_or_else(|| id.arn("rds", "pg"));
     Call::new("rds", "AddTagsToResource").with("ResourceName", arn).with("Tags", tag_list(tags))
 }
 

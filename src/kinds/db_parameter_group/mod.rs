@@ -11,8 +11,10 @@ pub mod spec;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
+use crate::model::kind::{Deletion, List, Lists};
+use crate::model::{
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_parameter_group");
@@ -112,8 +114,12 @@ impl Kind for DbParameterGroup {
         calls::update(desired, actual, deltas)
     }
 
-    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
-        calls::adopt(desired, actual)
+    fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+        calls::own(id, actual, owner)
+    }
+
+    fn delete(&self, id: &ResourceId, _actual: &Observed, _snapshot: Option<&str>) -> Deletion {
+        calls::delete(id)
     }
 
     fn permissions(&self) -> &'static [Permission] {

@@ -30,6 +30,10 @@ pub(super) const PERMISSIONS: &[Permission] = &[
         grants: &[Grant::of(&["rds:ResetDBParameterGroup"], GROUPS)],
     },
     Permission {
+        operation: "DeleteDBParameterGroup",
+        grants: &[Grant::of(&["rds:DeleteDBParameterGroup"], GROUPS)],
+    },
+    Permission {
         operation: "AddTagsToResource",
         grants: &[Grant::of(&["rds:AddTagsToResource"], GROUPS)],
     },

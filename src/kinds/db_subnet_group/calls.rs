@@ -1,9 +1,10 @@
-//! The calls that make, change and take over a DB subnet group, as data.
+//! The calls that make, change, take over, leave and delete a DB subnet group, as data.
 
 use serde_json::{Map, Value};
 
-use crate::model::desired::tag_list;
-use crate::model::{Bound, Call, Delta, Observed};
+use crate::model::desired::{ownership, tag_list};
+use crate::model::kind::Deletion;
+use crate::model::{Bound, Call, Delta, Observed, ResourceId};
 
 /// Returns the call that makes the group.
 pub(super) fn create(desired: &Bound) -> Vec<Call> {
@@ -22,7 +23,7 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
     deltas
         .iter()
         .map(|delta| match delta.field.as_str() {
-            "tags" => add_tags(desired, actual, &tags_of(delta)),
+            "tags" => add_tags(&desired.id, actual, &tags_of(delta)),
             _ => Call::new("rds", "ModifyDBSubnetGroup")
                 .with("DBSubnetGroupName", desired.id.name.as_ref())
                 .with(&delta.parameter, delta.to.clone()),
@@ -31,13 +32,19 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
 }
 
 /// Returns the call that sets the ownership tag.
-pub(super) fn adopt(desired: &Bound, actual: &Observed) -> Vec<Call> {
-    vec![add_tags(desired, actual, &desired.ownership())]
+pub(super) fn own(id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+    vec![add_tags(id, actual, &ownership(owner))]
 }
 
-fn add_tags(desired: &Bound, actual: &Observed, tags: &Map<String, Value>) -> Call {
+/// Returns the call that deletes the group, which AWS refuses while an instance uses it.
+pub(super) fn delete(id: &ResourceId) -> Deletion {
+    let call = Call::new("rds", "DeleteDBSubnetGroup").with("DBSubnetGroupName", id.name.as_ref());
+    Deletion { calls: vec![call], notices: Vec::new() }
+}
+
+fn add_tags(id: &ResourceId, actual: &Observed, tags: &Map<String, Value>) -> Call {
     let arn = actual.text("DBSubnetGroupArn").map(str::to_owned);
-    let arn = arn.unwrap_or_else(|| desired.id.arn("rds", "subgrp"));
+    let arn = arn.unwrap_or_else(|| id.arn("rds", "subgrp"));
     Call::new("rds", "AddTagsToResource").with("ResourceName", arn).with("Tags", tag_list(tags))
 }
 

@@ -12,8 +12,10 @@ pub(crate) mod sdk;
 
 use serde_json::{Map, Value};
 
-use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
+use crate::model::kind::{Deletion, List, Lists};
+use crate::model::{
+    Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_subnet_group");
@@ -104,8 +106,12 @@ impl Kind for DbSubnetGroup {
         calls::update(desired, actual, deltas)
     }
 
-    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
-        calls::adopt(desired, actual)
+    fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+        calls::own(id, actual, owner)
+    }
+
+    fn delete(&self, id: &ResourceId, _actual: &Observed, _snapshot: Option<&str>) -> Deletion {
+        calls::delete(id)
     }
 
     fn permissions(&self) -> &'static [Permission] {

@@ -30,6 +30,10 @@ pub(super) const PERMISSIONS: &[Permission] = &[
         grants: &[Grant::of(&["rds:ModifyDBSubnetGroup"], GROUPS), LOOK_AT_SUBNETS],
     },
     Permission {
+        operation: "DeleteDBSubnetGroup",
+        grants: &[Grant::of(&["rds:DeleteDBSubnetGroup"], GROUPS)],
+    },
+    Permission {
         operation: "AddTagsToResource",
         grants: &[Grant::of(&["rds:AddTagsToResource"], GROUPS)],
     },

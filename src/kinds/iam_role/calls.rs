@@ -1,11 +1,12 @@
-//! The calls that make, change and take over a role, as data.
+//! The calls that make, change, take over, leave and delete a role, as data.
 //!
 //! Source: the API reference of IAM.
 
 use serde_json::{Map, Value};
 
-use crate::model::desired::tag_list;
-use crate::model::{Bound, Call, Delta, Observed};
+use crate::model::desired::{ownership, tag_list};
+use crate::model::kind::Deletion;
+use crate::model::{Bound, Call, Delta, Observed, ResourceId};
 
 /// How many managed policies a role may have attached before AWS raises the quota.
 const ATTACHED_AT_MOST: usize = 10;
@@ -13,7 +14,7 @@ const ATTACHED_AT_MOST: usize = 10;
 /// Returns the calls that make the role: the role with its trust and boundary first, so that no
 /// policy is ever in force outside the boundary.
 pub(super) fn create(desired: &Bound) -> Vec<Call> {
-    let role = Subject::of(desired, None);
+    let role = Subject::of(&desired.id, None);
     let mut create = role.call("CreateRole").with("Tags", tag_list(&desired.tags_at_creation()));
     let parameters = [
         ("path", "Path"),
@@ -42,7 +43,7 @@ pub(super) fn create(desired: &Bound) -> Vec<Call> {
 /// Returns the calls that mend exactly these differences: the boundary and the trust first, so that
 /// no right is given to somebody who is about to be shut out.
 pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
-    let role = Subject::of(desired, Some(actual));
+    let role = Subject::of(&desired.id, Some(actual));
     let of = |field: &str| deltas.iter().find(|delta| delta.field == field);
     let mut calls = Vec::new();
     calls.extend(of("permissionsBoundary").map(|delta| role.boundary(&delta.to)));
@@ -60,8 +61,20 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
 }
 
 /// Returns the call that sets the ownership tag.
-pub(super) fn adopt(desired: &Bound, actual: &Observed) -> Vec<Call> {
-    vec![Subject::of(desired, Some(actual)).tag(&desired.ownership())]
+pub(super) fn own(id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+    vec![Subject::of(id, Some(actual)).tag(&ownership(owner))]
+}
+
+/// Returns the calls that delete the role, which AWS takes only when it has no policies any more.
+///
+/// A role that an instance profile holds is refused by AWS, and stays until somebody takes it out.
+pub(super) fn delete(id: &ResourceId, actual: &Observed) -> Deletion {
+    let role = Subject::of(id, Some(actual));
+    let detach = |arn| role.call("DetachRolePolicy").with("PolicyArn", arn);
+    let mut calls: Vec<Call> = attached(actual).into_iter().map(detach).collect();
+    calls.extend(inline(actual).map(|name| role.document(name, &Value::Null)));
+    calls.push(role.call("DeleteRole"));
+    Deletion { calls, notices: Vec::new() }
 }
 
 /// Is the role that calls are made for, by the name in which AWS spells it.
@@ -70,9 +83,9 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn of(desired: &'a Bound, actual: Option<&'a Observed>) -> Self {
+    fn of(id: &'a ResourceId, actual: Option<&'a Observed>) -> Self {
         let spelled = actual.and_then(|actual| actual.text("RoleName"));
-        Self { name: spelled.unwrap_or(&desired.id.name) }
+        Self { name: spelled.unwrap_or(&id.name) }
     }
 
     fn call(&self, operation: &'static str) -> Call {
@@ -155,6 +168,12 @@ impl<'a> Subject<'a> {
 pub(super) fn attached(actual: &Observed) -> Vec<&str> {
     let list = actual.member("AttachedManagedPolicies").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(|item| item.get("PolicyArn")?.as_str()).collect()
+}
+
+/// Lists the names of the inline policies of a role.
+fn inline(actual: &Observed) -> impl Iterator<Item = &str> {
+    let list = actual.member("RolePolicyList").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(|item| item.get("PolicyName")?.as_str())
 }
 
 /// Writes a document as the text that IAM takes.

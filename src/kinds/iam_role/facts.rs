@@ -109,7 +109,9 @@ pub(super) fn classify(code: &str) -> ErrorClass {
     match code {
         "NoSuchEntity" => ErrorClass::NotFound,
         "EntityAlreadyExists" => ErrorClass::AlreadyExists,
-        "ConcurrentModification" | "EntityTemporarilyUnmodifiable" => ErrorClass::NotReady,
+        "ConcurrentModification" | "DeleteConflict" | "EntityTemporarilyUnmodifiable" => {
+            ErrorClass::NotReady
+        }
         "ServiceFailure" => ErrorClass::Ambiguous,
         _ => ErrorClass::Invalid,
     }

@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Rule};
+use crate::model::kind::{Deletion, List, Lists};
+use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("iam_role");
@@ -119,8 +119,12 @@ impl Kind for IamRole {
         calls::update(desired, actual, deltas)
     }
 
-    fn adopt(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
-        calls::adopt(desired, actual)
+    fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
+        calls::own(id, actual, owner)
+    }
+
+    fn delete(&self, id: &ResourceId, actual: &Observed, _snapshot: Option<&str>) -> Deletion {
+        calls::delete(id, actual)
     }
 
     fn permissions(&self) -> &'static [Permission] {

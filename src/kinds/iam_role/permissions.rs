@@ -46,5 +46,6 @@ pub(super) const PERMISSIONS: &[Permission] = &[
         "DeleteRolePermissionsBoundary",
         &[Grant::of(&["iam:DeleteRolePermissionsBoundary"], ROLES)],
     ),
+    on_roles("DeleteRole", &[Grant::of(&["iam:DeleteRole"], ROLES)]),
     on_roles("TagRole", &[Grant::of(&["iam:TagRole"], ROLES)]),
 ];

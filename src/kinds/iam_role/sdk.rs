@@ -88,6 +88,7 @@ const OPERATIONS: &[Operation] = &[
     operation("DetachRolePolicy", &[ROLE, ARN]),
     operation("PutRolePermissionsBoundary", &[ROLE, BOUNDARY]),
     operation("DeleteRolePermissionsBoundary", &[ROLE]),
+    operation("DeleteRole", &[ROLE]),
     operation("TagRole", &[ROLE, TAGS]),
 ];
 

@@ -145,7 +145,10 @@ async fn every_call_of_an_instance_can_be_sent() {
     }));
     assert_all_sendable(kind, kind.create(&desired)).await;
     assert_all_sendable(kind, kind.create(&database(restored))).await;
-    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
+    for snapshot in [None, Some("orders-final")] {
+        assert_all_sendable(kind, kind.delete(&desired.id, &actual, snapshot).calls).await;
+    }
     for timing in [Timing::Window, Timing::Immediate] {
         let deltas = deltas(kind, &desired, timing);
         assert!(deltas.len() > 20, "only {} fields were tried", deltas.len());
@@ -175,7 +178,8 @@ async fn every_call_of_a_parameter_group_can_be_sent() {
     ));
     let actual = observed(json!({"DBParameterGroupName": "p", "Parameters": []}));
     assert_all_sendable(kind, kind.create(&desired)).await;
-    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
+    assert_all_sendable(kind, kind.delete(&desired.id, &actual, None).calls).await;
     assert_all_sendable(kind, kind.details(&desired, &actual)).await;
     assert_all_sendable(kind, kind.read_tags(&actual).into_iter().collect()).await;
     let (null, now) = (Value::Null, Timing::Immediate);
@@ -202,7 +206,8 @@ async fn every_call_of_a_subnet_group_can_be_sent() {
     ));
     let actual = observed(json!({"DBSubnetGroupName": "g", "DBSubnetGroupArn": "arn:g"}));
     assert_all_sendable(kind, kind.create(&desired)).await;
-    assert_all_sendable(kind, kind.adopt(&desired, &actual)).await;
+    assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
+    assert_all_sendable(kind, kind.delete(&desired.id, &actual, None).calls).await;
     assert_all_sendable(kind, kind.details(&desired, &actual)).await;
     assert_all_sendable(kind, kind.read_tags(&actual).into_iter().collect()).await;
     let deltas = deltas(kind, &desired, Timing::Window);
@@ -257,7 +262,8 @@ async fn every_call_of_a_role_can_be_sent() {
     let mut create = kind.create(&desired);
     let names: Vec<&str> = create.iter().map(|call| &*call.operation).collect();
     assert_eq!(names, ["CreateRole", "AttachRolePolicy", "PutRolePolicy", "PutRolePolicy"]);
-    create.extend(kind.adopt(&desired, &actual));
+    create.extend(kind.own(&desired.id, &actual, "owner"));
+    create.extend(kind.delete(&desired.id, &actual, None).calls);
     create.extend(kind.read_tags(&actual));
     assert_all_sendable(kind, create).await;
     let mut deltas = deltas(kind, &desired, Timing::Window);

@@ -10,8 +10,10 @@ pub(crate) mod sdk;
 
 use serde_json::{Map, Value};
 
-use crate::model::kind::{List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Rule};
+use crate::model::kind::{Deletion, List, Lists};
+use crate::model::{
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("vpc");
@@ -114,8 +116,12 @@ impl Kind for Vpc {
         Vec::new()
     }
 
-    fn adopt(&self, _desired: &Bound, _actual: &Observed) -> Vec<Call> {
+    fn own(&self, _id: &ResourceId, _actual: &Observed, _owner: &str) -> Vec<Call> {
         Vec::new()
+    }
+
+    fn delete(&self, _id: &ResourceId, _actual: &Observed, _snapshot: Option<&str>) -> Deletion {
+        Deletion::default()
     }
 
     fn permissions(&self) -> &'static [Permission] {

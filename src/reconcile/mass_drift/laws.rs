@@ -182,6 +182,7 @@ fn record(key: &Key, memory: &DriftMemory) -> Record {
         key: key.clone(),
         generation: Generation(1),
         digest: String::new(),
+        deletion: crate::model::policy::DeletionPolicy::Retain,
         status: ObjectStatus::default(),
         memory: Memory { drift: memory.clone(), ..Memory::default() },
     }

@@ -89,6 +89,8 @@ fn sign(action: Action) -> (&'static str, Ink) {
         Action::Create => ("+", Ink::Added),
         Action::Update => ("~", Ink::Changed),
         Action::Adopt => ("^", Ink::Changed),
+        Action::Retain => ("o", Ink::Changed),
+        Action::Delete => ("-", Ink::Removed),
         Action::Nothing | Action::Read => ("=", Ink::Faint),
     }
 }
@@ -99,6 +101,10 @@ fn consequence(step: &Step, style: Style) -> String {
         Action::Create => ", to be created",
         Action::Update => ", to be changed",
         Action::Adopt => ", to be adopted",
+        Action::Retain if step.is_settled() => ", left in AWS",
+        Action::Retain => ", to be left in AWS under a tag that says so",
+        Action::Delete if step.is_settled() => ", gone",
+        Action::Delete => ", to be deleted",
         Action::Nothing | Action::Read => "",
     };
     match disrupts(step.disruption) {

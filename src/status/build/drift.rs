@@ -3,7 +3,8 @@
 use super::{Found, row, state};
 use crate::model::status::DriftStatus;
 use crate::model::{
-    Attempt, Delta, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict, Wait,
+    Action, Attempt, Delta, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step,
+    Verdict, Wait,
 };
 
 pub(super) fn rows(
@@ -84,5 +85,7 @@ fn is_left_out(step: &Step, delta: &Delta) -> bool {
 pub(in crate::status) fn is_gone(gone: &DriftStatus, new: &ObjectStatus) -> bool {
     let still =
         new.drift.iter().any(|row| row.resource == gone.resource && row.field == gone.field);
-    !still && row(new, &gone.resource).is_some_and(|found| found.state != state::RETAINED)
+    !still
+        && row(new, &gone.resource)
+            .is_some_and(|found| !matches!(found.action, Action::Retain | Action::Delete))
 }

@@ -12,9 +12,12 @@ const NO_EFFECT: &str = "NoEffect";
 /// The planner's code for a field that somebody else sets as often as it is reverted.
 const CONTESTED: &str = "Contested";
 
+/// The reason of an object whose manifest is gone.
+pub(in crate::status) const REMOVED: &str = "Removed";
+
 /// States in which a resource is not as declared, the worst first. `Unknown` is last, because
 /// beside any other of them it is known that the object is not as declared.
-const UNREADY: [&str; 10] = [
+const UNREADY: [&str; 11] = [
     state::FAILED,
     state::REFUSED,
     state::BLOCKED,
@@ -24,12 +27,14 @@ const UNREADY: [&str; 10] = [
     state::WAITING,
     state::UPDATED,
     state::CREATED,
+    state::DELETING,
     state::UNKNOWN,
 ];
 
 /// States in which the agent goes on by itself, the most telling first.
-const MOVING: [&str; 7] = [
+const MOVING: [&str; 8] = [
     state::CREATED,
+    state::DELETING,
     state::UPDATED,
     state::WAITING,
     state::DEFERRED,
@@ -77,8 +82,7 @@ fn about(resource: &ResourceStatus) -> String {
 fn ready(found: &Found, resources: &[ResourceStatus]) -> Fact {
     let fact = |truth, reason, message| Fact::new(Condition::READY, truth, reason, message);
     if found.removed {
-        let message = "the manifest was removed; its resources stay in AWS".to_owned();
-        return fact(Truth::False, "Removed", message);
+        return fact(Truth::False, REMOVED, removed(resources));
     }
     if let Some(why) = &found.unplaced {
         return fact(Truth::False, "EnvironmentUnknown", why.clone());
@@ -102,6 +106,13 @@ fn ready(found: &Found, resources: &[ResourceStatus]) -> Fact {
     fact(truth, word(&worst.state), format!("{}{more}", about(worst)))
 }
 
+fn removed(resources: &[ResourceStatus]) -> String {
+    match first_in(&UNREADY, resources) {
+        Some(open) => format!("the manifest was removed; {}", about(open)),
+        None => "the manifest was removed, and nothing is left to do".to_owned(),
+    }
+}
+
 fn drifted(resources: &[ResourceStatus], drift: &[DriftStatus]) -> Fact {
     let fact = |truth, reason, message| Fact::new(Condition::DRIFTED, truth, reason, message);
     if !drift.is_empty() {
@@ -117,9 +128,6 @@ fn drifted(resources: &[ResourceStatus], drift: &[DriftStatus]) -> Fact {
 fn progressing(found: &Found, resources: &[ResourceStatus]) -> Fact {
     let fact = |truth, reason, message| Fact::new(Condition::PROGRESSING, truth, reason, message);
     let idle = |reason, message: &str| fact(Truth::False, reason, message.to_owned());
-    if found.removed {
-        return idle("Removed", "the manifest was removed");
-    }
     if found.holds.is_suspended() {
         return idle("Suspended", &format!("suspended by {}", found.holds.suspenders()));
     }
@@ -133,6 +141,7 @@ fn progressing(found: &Found, resources: &[ResourceStatus]) -> Fact {
         Some(moving) => fact(Truth::True, word(&moving.state), about(moving)),
         None => match first_in(&UNREADY, resources) {
             Some(held) => fact(Truth::False, word(&held.state), about(held)),
+            None if found.removed => idle(REMOVED, "the manifest was removed"),
             None => idle("Settled", "there is nothing to do"),
         },
     }

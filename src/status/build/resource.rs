@@ -1,11 +1,8 @@
 //! What is told about each resource.
 
-use jiff::Timestamp;
-
 use super::{Found, row, state};
 use crate::model::{
-    Action, Attempt, Delta, Disruption, ObjectStatus, ResourceStatus, Step, StepOutcome, Verdict,
-    Wait,
+    Action, Attempt, Delta, ObjectStatus, ResourceStatus, Step, StepOutcome, Verdict, Wait,
 };
 
 /// The planner's code for a resource that could not be read.
@@ -13,6 +10,8 @@ const UNREADABLE: &str = "Unknown";
 
 /// The planner's codes for a resource that is not there, or needs one that is not there.
 const MISSING: [&str; 2] = ["NotFound", "Dependency"];
+
+const LEFT: &str = "Git declares it no longer; it stays in AWS, and its ownership tag says so";
 
 /// Longer texts of AWS are cut: a status is read by people.
 const LONGEST_MESSAGE: usize = 600;
@@ -24,44 +23,13 @@ pub(super) fn resources(previous: &ObjectStatus, found: &Found) -> Vec<ResourceS
     if !found.looked() && !found.removed {
         return previous.resources.clone();
     }
-    let mut rows: Vec<ResourceStatus> =
-        found.attempts.iter().map(|attempt| looked_at(previous, found, attempt)).collect();
-    let undeclared = previous.resources.iter().filter(|old| {
-        exists(old) && !found.attempts.iter().any(|attempt| attempt.step.resource == old.id)
-    });
-    rows.extend(undeclared.map(|old| retained(old, found.now)));
-    rows
-}
-
-/// Tells whether a resource of ours is there, as far as the last look showed.
-fn exists(old: &ResourceStatus) -> bool {
-    match old.action {
-        Action::Read => false,
-        Action::Create => old.state == state::CREATED || old.state == state::RETAINED,
-        Action::Nothing | Action::Update | Action::Adopt => true,
-    }
-}
-
-fn retained(old: &ResourceStatus, now: Timestamp) -> ResourceStatus {
-    ResourceStatus {
-        id: old.id.clone(),
-        action: Action::Nothing,
-        state: state::RETAINED.to_owned(),
-        message: "Git declares it no longer; it stays in AWS".to_owned(),
-        since: if old.state == state::RETAINED { old.since } else { now },
-        disruption: Disruption::None,
-        deltas: Vec::new(),
-        waits: Vec::new(),
-        refusals: Vec::new(),
-        notices: Vec::new(),
-        outputs: old.outputs.clone(),
-    }
+    found.attempts.iter().map(|attempt| looked_at(previous, found, attempt)).collect()
 }
 
 fn looked_at(previous: &ObjectStatus, found: &Found, attempt: &Attempt) -> ResourceStatus {
     let step = &attempt.step;
     let old = row(previous, &step.resource);
-    let (state, message) = told(attempt, found.removed);
+    let (state, message) = told(attempt);
     let since = old.filter(|old| old.state == state).map_or(found.now, |old| old.since);
     let outputs = found.outputs.get(&step.resource).or_else(|| old.map(|old| &old.outputs));
     ResourceStatus {
@@ -79,14 +47,11 @@ fn looked_at(previous: &ObjectStatus, found: &Found, attempt: &Attempt) -> Resou
     }
 }
 
-fn told(attempt: &Attempt, removed: bool) -> (&'static str, String) {
+fn told(attempt: &Attempt) -> (&'static str, String) {
     match &attempt.outcome {
         StepOutcome::Failed { error, .. } => (state::FAILED, error.to_string()),
         StepOutcome::Postponed { error } => (state::WAITING, error.to_string()),
         StepOutcome::Withheld { reason } => (state::WAITING, reason.clone()),
-        StepOutcome::Unneeded | StepOutcome::Accepted { .. } if removed => {
-            (state::RETAINED, "Git declares it no longer; it stays in AWS".to_owned())
-        }
         StepOutcome::Accepted { .. } => accepted(&attempt.step),
         StepOutcome::Unneeded => planned(&attempt.step),
     }
@@ -96,7 +61,9 @@ fn accepted(step: &Step) -> (&'static str, String) {
     match step.action {
         Action::Create => (state::CREATED, "AWS accepted the creation".to_owned()),
         Action::Adopt => (state::UPDATED, "it was adopted: it carries our tag now".to_owned()),
-        _ => {
+        Action::Retain => (state::RETAINED, LEFT.to_owned()),
+        Action::Delete => (state::DELETING, noted("AWS accepted the deletion", step)),
+        Action::Nothing | Action::Read | Action::Update => {
             let effect = step.effective.map(|at| format!("; it takes effect from {at} on"));
             let message = format!("AWS accepted the change of {}", fields(&step.deltas));
             (state::UPDATED, message + &effect.unwrap_or_default())
@@ -104,8 +71,24 @@ fn accepted(step: &Step) -> (&'static str, String) {
     }
 }
 
+/// Says what became of a resource that is done with.
+fn let_go(step: &Step) -> (&'static str, String) {
+    match (step.action, step.notices.first()) {
+        (Action::Delete, _) => (state::DELETED, "it does not exist in AWS".to_owned()),
+        (_, Some(notice)) => (state::RETAINED, notice.message.clone()),
+        (_, None) => (state::RETAINED, LEFT.to_owned()),
+    }
+}
+
+/// Adds to a message what the step says beside.
+fn noted(message: &str, step: &Step) -> String {
+    let notices = step.notices.iter().map(|notice| notice.message.as_str());
+    std::iter::once(message).chain(notices).collect::<Vec<_>>().join("; ")
+}
+
 fn planned(step: &Step) -> (&'static str, String) {
     match &step.verdict {
+        Verdict::Go if step.is_settled() && step.is_farewell() => let_go(step),
         Verdict::Go if step.is_settled() => (state::CONVERGED, "it is as declared".to_owned()),
         Verdict::Go => unsettled(step),
         Verdict::Waiting { code, on } if code == UNREADABLE => (state::UNKNOWN, on.clone()),
@@ -133,6 +116,10 @@ fn reported(step: &Step) -> String {
     match step.action {
         Action::Create => "it does not exist and is not made".to_owned(),
         Action::Adopt => "it exists without our tag and is left".to_owned(),
+        Action::Retain | Action::Delete => {
+            "Git declares it no longer; nothing is done while the object is suspended or given up"
+                .to_owned()
+        }
         _ => format!("{} differ from Git and are left", fields(&step.deltas)),
     }
 }

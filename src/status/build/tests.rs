@@ -302,37 +302,44 @@ fn an_object_that_nothing_declares_for_certain_is_kept_and_nobody_knows_how_it_s
     assert_eq!(after.last_converged_time, before.last_converged_time);
 }
 
-#[test]
-fn a_removed_manifest_retains_what_was_made() {
-    let read = Step { action: Action::Read, ..step("vpc") };
-    let before = build(
-        &ObjectStatus::default(),
-        &found(1, vec![(read, StepOutcome::Unneeded), (step("a"), StepOutcome::Unneeded)]),
-    );
-    let after = build(&before, &Found { removed: true, ..found(2, vec![]) });
-    let states: Vec<_> = after.resources.iter().map(|row| (&*row.id.name, &*row.state)).collect();
-    assert_eq!(states, [("a", state::RETAINED)]);
-    assert_eq!(after.condition(Condition::READY).unwrap().reason, "Removed");
+fn farewell(name: &str, action: Action, calls: Vec<Call>) -> Step {
+    Step { action, calls, ..step(name) }
 }
 
 #[test]
-fn a_section_that_left_the_manifest_is_retained_and_does_not_hold_up_the_object() {
-    let both = vec![(step("a"), StepOutcome::Unneeded), (step("b"), StepOutcome::Unneeded)];
-    let before = build(&ObjectStatus::default(), &found(1, both));
-    let only = || vec![(step("a"), StepOutcome::Unneeded)];
-    let after = build(&build(&before, &found(2, only())), &found(3, only()));
-    assert_eq!(after.resources[1].state, state::RETAINED);
-    assert_eq!(after.resources[1].since, at(2));
-    assert!(after.is_ready());
+fn a_removed_manifest_tells_what_becomes_of_what_it_declared() {
+    let delete = || farewell("a", Action::Delete, vec![Call::new("rds", "DeleteDBInstance")]);
+    let told = |step: Step, outcome: StepOutcome| {
+        let gone = Found { removed: true, ..found(2, vec![(step, outcome)]) };
+        build(&ObjectStatus::default(), &gone)
+    };
+    let until = at(3600);
+    let verdict = Verdict::Deferred { until, why: "it may come back".to_owned() };
+    let status = told(Step { verdict, ..delete() }, StepOutcome::Unneeded);
+    assert_eq!(status.resources[0].state, state::DEFERRED);
+    let ready = status.condition(Condition::READY).unwrap();
+    assert_eq!((&*ready.reason, ready.status), ("Removed", Truth::False));
+    assert!(ready.message.contains("due at 1970-01-01T01:00:00Z"), "{}", ready.message);
+    let status = told(delete(), StepOutcome::Accepted { calls: 1 });
+    assert_eq!(status.resources[0].state, state::DELETING);
+    assert_eq!(status.condition(Condition::PROGRESSING).unwrap().status, Truth::True);
+    let status = told(farewell("a", Action::Delete, vec![]), StepOutcome::Unneeded);
+    assert_eq!(status.resources[0].state, state::DELETED);
+    let ready = status.condition(Condition::READY).unwrap();
+    assert!(ready.message.ends_with("nothing is left to do"), "{}", ready.message);
 }
 
 #[test]
-fn a_resource_that_was_never_made_is_not_retained() {
-    let planned = Step { action: Action::Create, ..update("b", vec![]) };
-    let both = vec![(step("a"), StepOutcome::Unneeded), (planned, denied("no"))];
-    let before = build(&ObjectStatus::default(), &found(1, both));
-    let after = build(&before, &found(2, vec![(step("a"), StepOutcome::Unneeded)]));
-    assert_eq!(after.resources.len(), 1);
+fn a_section_that_left_and_was_let_go_of_does_not_hold_up_the_object() {
+    let tag = farewell("b", Action::Retain, vec![Call::new("rds", "AddTagsToResource")]);
+    let steps = vec![(step("a"), StepOutcome::Unneeded), (tag, StepOutcome::Accepted { calls: 1 })];
+    let status = build(&ObjectStatus::default(), &found(1, steps));
+    assert_eq!(status.resources[1].state, state::RETAINED);
+    assert!(status.is_ready());
+    let delete = farewell("b", Action::Delete, vec![Call::new("rds", "DeleteDBInstance")]);
+    let steps =
+        vec![(step("a"), StepOutcome::Unneeded), (delete, StepOutcome::Accepted { calls: 1 })];
+    assert!(!build(&status, &found(2, steps)).is_ready(), "what is being deleted is still there");
 }
 
 #[test]

@@ -7,10 +7,11 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlitePool, query};
 
 use super::{asked, spending};
+use crate::model::policy::DeletionPolicy;
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
 use crate::status::memory::oldest_kept;
-use crate::status::store::{Declared, Event, HISTORY_PER_OBJECT, Intent, Record};
+use crate::status::store::{Declared, Event, Forgotten, HISTORY_PER_OBJECT, Intent, Record};
 
 pub(super) type Result<T> = std::result::Result<T, sqlx::Error>;
 
@@ -72,10 +73,12 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
 }
 
 async fn put(to: &mut SqliteConnection, record: &Record, token: Token) -> Result<()> {
-    let statement = "INSERT INTO object (object, generation, digest, status, memory, token) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+    let statement = "INSERT INTO object \
+        (object, generation, digest, status, memory, token, deletion) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
         ON CONFLICT (object) DO UPDATE SET generation = max(generation, excluded.generation), \
         digest = iif(generation > excluded.generation, digest, excluded.digest), \
+        deletion = iif(generation > excluded.generation, deletion, excluded.deletion), \
         status = excluded.status, memory = excluded.memory, token = excluded.token";
     query(statement)
         .bind(record.key.to_string())
@@ -84,22 +87,25 @@ async fn put(to: &mut SqliteConnection, record: &Record, token: Token) -> Result
         .bind(json(&record.status)?)
         .bind(json(&record.memory)?)
         .bind(signed(token.number))
+        .bind(word(&record.deletion)?)
         .execute(to)
         .await?;
     Ok(())
 }
 
 async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token) -> Result<()> {
-    let statement = "INSERT INTO object (object, generation, digest, status, memory, token) \
-        VALUES (?1, ?2, ?3, '{}', '{}', ?4) \
+    let statement = "INSERT INTO object \
+        (object, generation, digest, status, memory, token, deletion) \
+        VALUES (?1, ?2, ?3, '{}', '{}', ?4, ?5) \
         ON CONFLICT (object) DO UPDATE SET generation = excluded.generation, \
-        digest = excluded.digest, token = excluded.token";
+        digest = excluded.digest, token = excluded.token, deletion = excluded.deletion";
     for object in declared {
         query(statement)
             .bind(object.key.to_string())
             .bind(signed(object.generation.0))
             .bind(&object.digest)
             .bind(signed(token.number))
+            .bind(word(&object.deletion)?)
             .execute(&mut *to)
             .await?;
     }
@@ -133,7 +139,11 @@ async fn append(to: &mut SqliteConnection, events: &[Event]) -> Result<()> {
 }
 
 async fn remove(to: &mut SqliteConnection, key: &Key) -> Result<()> {
+    let remember = "INSERT INTO forgotten (object, generation) \
+        SELECT object, generation FROM object WHERE object = ?1 \
+        ON CONFLICT (object) DO UPDATE SET generation = excluded.generation";
     for statement in [
+        remember,
         "DELETE FROM object WHERE object = ?1",
         "DELETE FROM intent WHERE object = ?1",
         "DELETE FROM asked WHERE subject = ?1",
@@ -175,13 +185,14 @@ async fn resolve(to: &mut SqliteConnection, key: &Key, id: &ResourceId) -> Resul
 }
 
 pub(super) async fn all(from: &SqlitePool) -> Result<Vec<Record>> {
-    let statement = "SELECT object, generation, digest, status, memory FROM object ORDER BY object";
+    let statement =
+        "SELECT object, generation, digest, status, memory, deletion FROM object ORDER BY object";
     query(statement).fetch_all(from).await?.iter().map(record).collect()
 }
 
 pub(super) async fn get(from: &SqlitePool, key: &Key) -> Result<Option<Record>> {
     let statement =
-        "SELECT object, generation, digest, status, memory FROM object WHERE object = ?1";
+        "SELECT object, generation, digest, status, memory, deletion FROM object WHERE object = ?1";
     query(statement)
         .bind(key.to_string())
         .fetch_optional(from)
@@ -189,6 +200,15 @@ pub(super) async fn get(from: &SqlitePool, key: &Key) -> Result<Option<Record>> 
         .as_ref()
         .map(record)
         .transpose()
+}
+
+pub(super) async fn forgotten(from: &SqlitePool) -> Result<Vec<Forgotten>> {
+    let statement = "SELECT object, generation FROM forgotten ORDER BY object";
+    let rows = query(statement).fetch_all(from).await?;
+    let forgotten = |row: &SqliteRow| {
+        Ok(Forgotten { key: key(row, "object")?, generation: Generation(unsigned(row, 1)?) })
+    };
+    rows.iter().map(forgotten).collect()
 }
 
 pub(super) async fn intents_for(from: &SqlitePool, id: &ResourceId) -> Result<Vec<Intent>> {
@@ -222,6 +242,7 @@ fn record(row: &SqliteRow) -> Result<Record> {
         key: key(row, "object")?,
         generation: Generation(unsigned(row, 1)?),
         digest: row.try_get("digest")?,
+        deletion: policy(row, "deletion")?,
         status: document(row, "status")?,
         memory: document(row, "memory")?,
     })
@@ -260,6 +281,17 @@ pub(super) fn time(row: &SqliteRow, column: &'static str) -> Result<Timestamp> {
 pub(super) fn document<T: DeserializeOwned>(row: &SqliteRow, column: &'static str) -> Result<T> {
     let text: &str = row.try_get(column)?;
     serde_json::from_str(text).map_err(|source| undecodable(column, source))
+}
+
+/// Reads a word of the manifests.
+fn policy(row: &SqliteRow, column: &'static str) -> Result<DeletionPolicy> {
+    let text: String = row.try_get(column)?;
+    serde_json::from_value(text.into()).map_err(|source| undecodable(column, source))
+}
+
+/// Writes it.
+fn word(policy: &DeletionPolicy) -> Result<String> {
+    json(policy).map(|text| text.trim_matches('"').to_owned())
 }
 
 pub(super) fn json(value: &impl Serialize) -> Result<String> {

@@ -21,7 +21,7 @@ impl Writing<'_> {
         let docs = self.docs();
         let reports = |doc: &Doc| doc.as_workspace().is_some_and(|spec| spec.reports);
         let is_reported = !docs.is_empty() && docs.iter().all(reports);
-        let is_drift = checker.is_settled(self.world, self.pass);
+        let is_drift = checker.is_settled(self.world, self.pass) && !self.leaves_or_takes_up();
         checker.is_heeded(self, now, is_drift)?;
         hold(Law::DriftIsLeftWhereAsked, !(is_drift && (is_snoozed || is_reported)), || self.text())
     }

@@ -205,6 +205,26 @@ impl Writing<'_> {
         }
     }
 
+    /// Returns the tag of what was left when its manifest was removed.
+    fn retained(&self) -> String {
+        format!("retained:{}", self.owner())
+    }
+
+    /// Tells whether a call does nothing but leave what no manifest names any more, or take up again
+    /// what was left.
+    pub(super) fn leaves_or_takes_up(&self) -> bool {
+        if self.call.operation != "AddTagsToResource" {
+            return false;
+        }
+        let tags = tags_of(&self.call.params["Tags"]);
+        let since = self.pass.began.saturating_sub(READING);
+        let is_gone = !self.world.repository().is_named_since(&self.pass.key, since);
+        let before = self.portrait.tags.as_ref().and_then(|tags| tags.get(OWNER_TAG));
+        let only = |value: String| tags.len() == 1 && tags.get(OWNER_TAG) == Some(&value);
+        (is_gone && only(self.retained()))
+            || (before == Some(&self.retained()) && only(self.owner()))
+    }
+
     fn is_ours(&self, checker: &Checker) -> Held {
         if self.call.operation.starts_with("Create") || checker.is_meddled(self.name(), self.pass) {
             return Ok(());
@@ -213,9 +233,9 @@ impl Writing<'_> {
         if !tags.contains_key(OWNER_TAG) && self.is_adoption() {
             return Ok(());
         }
-        hold(Law::OnlyOursIsTouched, tags.get(OWNER_TAG) == Some(&self.owner()), || {
-            format!("{}, which carries {tags:?}", self.text())
-        })
+        let tag = tags.get(OWNER_TAG);
+        let is_ours = tag == Some(&self.owner()) || tag == Some(&self.retained());
+        hold(Law::OnlyOursIsTouched, is_ours, || format!("{}, which carries {tags:?}", self.text()))
     }
 
     /// Tells whether all that is done is to take over what the manifest says is to be taken over.
@@ -282,7 +302,7 @@ impl Writing<'_> {
                     let declared = spec.tags.clone().unwrap_or_default();
                     tags.iter().all(|(key, value)| declared.get(key) == Some(value))
                 };
-                self.is_adoption() || self.specs().iter().any(declares)
+                self.is_adoption() || self.leaves_or_takes_up() || self.specs().iter().any(declares)
             }
             _ => false,
         };

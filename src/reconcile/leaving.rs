@@ -1,0 +1,221 @@
+//! Looks at what an object owns and Git declares no longer, right before it is decided on.
+//!
+//! In: what is remembered of the object, and what it declares. Out: [`Parting`]s in the order of
+//! dependencies, each with a read that is made anew. It changes nothing in AWS.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::engine::Engine;
+use crate::desired::{Entry, Snapshot};
+use crate::kinds;
+use crate::manifest::expand::expand;
+use crate::model::outcome::{Attempt, StepOutcome};
+use crate::model::policy::DeletionPolicy;
+use crate::model::status::{Memory, Owned};
+use crate::model::{Action, Key, Kind, Observation, Resource, ResourceId, Severity, Step, Wait};
+use crate::plan::removal::{Claim, Departure, Leaving, steps};
+use crate::status::StoreError;
+
+/// Says what an object declares now, and what is remembered of it.
+pub(super) struct Basis<'a> {
+    /// The object.
+    pub(super) key: &'a Key,
+    /// What Git declares.
+    pub(super) snapshot: &'a Snapshot,
+    /// What is remembered.
+    pub(super) memory: &'a Memory,
+    /// What the object declares; nothing when its manifest is gone.
+    pub(super) declared: BTreeSet<ResourceId>,
+    /// What its newest generation says, or said, about deletion.
+    pub(super) policy: DeletionPolicy,
+    /// True when nothing is to be done: see [`Departure::suspended`].
+    pub(super) suspended: bool,
+    /// The removal of the manifest, if it is gone.
+    pub(super) gone: Option<Gone>,
+    /// The time of this pass.
+    pub(super) now: Timestamp,
+}
+
+/// Says that a manifest is gone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gone {
+    /// When that was seen first.
+    pub(super) since: Timestamp,
+    /// True when a person confirmed it.
+    pub(super) confirmed: bool,
+}
+
+/// Holds one resource that is no longer declared, as it was seen.
+pub(super) struct Parting {
+    kind: &'static dyn Kind,
+    owned: Owned,
+    since: Timestamp,
+    is_recorded: bool,
+    seen: Observation,
+    created: Option<Timestamp>,
+    claim: Option<Claim>,
+}
+
+/// Looks at everything that the object owns, or may have made, and does not declare.
+pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parting>, StoreError> {
+    let created: BTreeMap<ResourceId, Timestamp> =
+        engine.store.intents(basis.key).await?.into_iter().map(|it| (it.resource, it.at)).collect();
+    let leaving = leaving(engine, basis, created.keys());
+    let claims = claims(engine, basis, &leaving);
+    let mut partings = Vec::with_capacity(leaving.len());
+    for (kind, owned) in leaving {
+        let removed = basis.gone.map(|gone| gone.since);
+        let was_removed = removed.is_some() && basis.memory.removed.is_some();
+        let is_recorded = owned.left.is_some() || was_removed;
+        let since = owned.left.or(removed).unwrap_or(basis.now);
+        let left = if removed.is_none() { Some(since) } else { owned.left };
+        partings.push(Parting {
+            kind,
+            since,
+            is_recorded,
+            seen: engine.observer.observe_anew(kind, &owned.id).await,
+            created: created.get(&owned.id).copied(),
+            claim: claims.get(&owned.id).cloned(),
+            owned: Owned { left, ..owned },
+        });
+    }
+    Ok(partings)
+}
+
+/// Lists what is remembered and not declared, and what a create was sent for that nobody saw.
+fn leaving<'a>(
+    engine: &Engine,
+    basis: &Basis<'_>,
+    intents: impl Iterator<Item = &'a ResourceId>,
+) -> Vec<(&'static dyn Kind, Owned)> {
+    let known = &basis.memory.owned;
+    let is_new = |id: &&ResourceId| known.iter().all(|owned| owned.id != **id);
+    let unseen = intents.filter(is_new).map(|id| Owned {
+        id: id.clone(),
+        section: String::new(),
+        owner: format!("{}/{}", engine.agent, basis.key),
+        policy: basis.policy,
+        left: None,
+    });
+    let all = known.iter().cloned().chain(unseen);
+    let undeclared = all.filter(|owned| !basis.declared.contains(&owned.id));
+    let mut found: Vec<(&dyn Kind, Owned)> =
+        undeclared.filter_map(|owned| Some((kinds::find(&owned.id.kind)?, owned))).collect();
+    let order = |kind: &dyn Kind| kinds::all().iter().position(|it| it.name() == kind.name());
+    found.sort_by_key(|(kind, _)| order(*kind));
+    found
+}
+
+/// Says of each resource which other object asks for it.
+fn claims(
+    engine: &Engine,
+    basis: &Basis<'_>,
+    leaving: &[(&'static dyn Kind, Owned)],
+) -> BTreeMap<ResourceId, Claim> {
+    let mut claims = BTreeMap::new();
+    if leaving.is_empty() {
+        return claims;
+    }
+    let others = basis.snapshot.objects.iter().filter(|(key, _)| *key != basis.key);
+    for (key, entry) in others {
+        let Ok(place) = engine.place(&entry.object) else { continue };
+        for resource in expand(&entry.object, &place, &|_| false) {
+            for (_, owned) in leaving {
+                if let Some(claim) = claim(key, entry, &resource, owned) {
+                    claims.entry(owned.id.clone()).or_insert(claim);
+                }
+            }
+        }
+    }
+    claims
+}
+
+/// An object that is removed itself takes nothing over, and uses what it used until it is forgotten.
+fn claim(key: &Key, entry: &Entry, resource: &Resource, owned: &Owned) -> Option<Claim> {
+    let is_same = resource.id == owned.id;
+    if is_same && resource.owner != owned.owner {
+        return entry.removed.is_none().then(|| Claim::Declares(key.clone()));
+    }
+    let uses = is_same || resource.references().contains(&&owned.id);
+    uses.then(|| Claim::Uses(key.clone()))
+}
+
+/// Plans what becomes of the resources.
+pub(super) fn plan(engine: &Engine, basis: &Basis<'_>, partings: &[Parting]) -> Vec<Step> {
+    steps(&Departure {
+        policy: basis.policy,
+        suspended: basis.suspended,
+        grace: engine.deletion_grace,
+        halt: halt(basis),
+        now: basis.now,
+        leaving: partings.iter().map(Parting::leaving).collect(),
+    })
+}
+
+impl Parting {
+    fn leaving(&self) -> Leaving<'_> {
+        Leaving {
+            kind: self.kind,
+            owned: &self.owned,
+            since: self.since,
+            is_recorded: self.is_recorded,
+            seen: &self.seen,
+            created: self.created,
+            claim: self.claim.as_ref(),
+        }
+    }
+}
+
+/// Says why nothing is deleted now, whatever the grace period says: what Git says is not clear.
+fn halt(basis: &Basis<'_>) -> Option<Wait> {
+    let wait = |code: &str, reason: &str| {
+        Some(Wait { field: String::new(), code: code.to_owned(), reason: reason.to_owned() })
+    };
+    let is_broken = basis
+        .snapshot
+        .problems_of(basis.key)
+        .iter()
+        .any(|problem| problem.severity == Severity::Error && basis.gone.is_none());
+    let is_confirmed = basis.gone.is_some_and(|gone| gone.confirmed);
+    if is_broken {
+        wait("ManifestInvalid", "the newest manifest is invalid and may declare it again")
+    } else if basis.snapshot.unsure {
+        wait("RepositoryUnclear", "a file that cannot be read may declare it again")
+    } else if basis.snapshot.frozen.is_some() && !is_confirmed {
+        wait(Wait::FROZEN, "objects vanished from Git together, and a person has not confirmed it")
+    } else {
+        None
+    }
+}
+
+/// Returns what is still to be let go of, and resolves the creates of what is not.
+///
+/// What stays in AWS is remembered until everything is done: it keeps what it uses.
+pub(super) async fn remaining(
+    engine: &Engine,
+    key: &Key,
+    partings: Vec<Parting>,
+    attempts: &[Attempt],
+) -> Result<Vec<Owned>, StoreError> {
+    let attempt = |id: &ResourceId| attempts.iter().find(|attempt| attempt.step.resource == *id);
+    let is_done = |parting: &Parting| attempt(&parting.owned.id).is_some_and(is_let_go);
+    let all_done = partings.iter().all(is_done);
+    let stays = |parting: &Parting| {
+        attempt(&parting.owned.id).is_some_and(|it| it.step.action == Action::Retain)
+    };
+    let mut remaining = Vec::new();
+    for parting in partings {
+        if !is_done(&parting) || (!all_done && stays(&parting)) {
+            remaining.push(parting.owned);
+        } else if parting.created.is_some() {
+            engine.store.resolve(key, &parting.owned.id, engine.token()?).await?;
+        }
+    }
+    Ok(remaining)
+}
+
+fn is_let_go(attempt: &Attempt) -> bool {
+    attempt.step.is_settled() && attempt.outcome == StepOutcome::Unneeded
+}

@@ -1,0 +1,190 @@
+//! The pass of an object whose manifest is gone.
+//!
+//! In: what the store and the cache remember of it. Out: what it owns, step by step deleted or left
+//! as Git said before, and when nothing is left to do, the wish to be forgotten.
+
+use std::collections::BTreeSet;
+
+use super::causes::{stale, vanished};
+use super::engine::Engine;
+use super::leaving::{self, Basis, Gone};
+use super::next::nothing_follows;
+use super::pass::{History, Passed, carry_out, declared, follow, record_pass, record_without_look};
+use super::sight::Needs;
+use crate::desired::{Entry, Removed, Snapshot};
+use crate::model::status::{DriftMemory, Memory};
+use crate::model::{Asked, Holder, Holds, Key, Plan, Policy, Revision};
+use crate::plan::Reverts;
+use crate::status::build::Found;
+use crate::status::metrics::PassResult;
+use crate::status::{Declared, Record, StoreError};
+
+/// Holds what is known of an object without a manifest.
+struct Late {
+    history: History,
+    revision: Option<Revision>,
+    policy: Policy,
+    /// What the annotations of its last manifest say.
+    suspended: Vec<Holder>,
+    gone: Gone,
+}
+
+impl Late {
+    fn of(
+        engine: &Engine,
+        entry: Option<&Entry>,
+        record: &Record,
+        asked: Vec<Asked>,
+        is_confirmed: bool,
+    ) -> Self {
+        let declared = entry.map_or_else(|| unread(record), declared);
+        let suspended = || record.memory.suspended.clone();
+        let since = record.memory.removed.unwrap_or_else(|| engine.clock.now());
+        Self {
+            history: History::of(declared, Some(record.clone()), asked),
+            revision: entry.map_or(record.status.revision.clone(), |it| Some(it.revision.clone())),
+            // Of an object whose last manifest nobody has read since the start, the store knows what
+            // it said about deletion; how it is paced follows the defaults.
+            policy: entry.map(|entry| entry.object.policy().clone()).unwrap_or_default(),
+            suspended: entry.map_or_else(suspended, |entry| entry.object.holds().suspended),
+            gone: Gone { since, confirmed: is_confirmed },
+        }
+    }
+
+    fn holds(&self) -> Holds {
+        let suspended = self.suspended.clone();
+        Holds { suspended, ..Holds::default() }.and(&self.history.asked)
+    }
+
+    fn basis<'a>(&'a self, engine: &Engine, snapshot: &'a Snapshot) -> Basis<'a> {
+        let is_exhausted = self.history.memory.failures >= self.policy.max_retries;
+        Basis {
+            key: &self.history.declared.key,
+            snapshot,
+            memory: &self.history.memory,
+            declared: BTreeSet::new(),
+            policy: self.history.declared.deletion,
+            suspended: is_exhausted || self.holds().is_suspended(),
+            gone: Some(self.gone),
+            now: engine.clock.now(),
+        }
+    }
+}
+
+/// Makes one pass for an object whose manifest is gone for certain.
+pub(super) async fn remove(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    key: &Key,
+    record: Option<Record>,
+    removed: &Removed,
+) -> Result<Passed, StoreError> {
+    let Some(record) = record else {
+        engine.departures.add(key.clone(), None);
+        return Ok(untold(engine, &Memory::default()));
+    };
+    let entry = snapshot.get(&record.key).map(|entry| &**entry);
+    let asked = engine.store.asked_of(key).await?;
+    let late = Late::of(engine, entry, &record, asked, removed.confirmed);
+    let basis = late.basis(engine, snapshot);
+    let partings = leaving::look(engine, &basis).await?;
+    let plan = Plan {
+        key: record.key.clone(),
+        revision: late.revision.clone(),
+        holds: late.holds(),
+        steps: leaving::plan(engine, &basis, &partings),
+    };
+    let attempts = carry_out(engine, snapshot, &plan).await;
+    let next = follow(engine, &late.policy, &late.history.memory, &attempts);
+    let owned = leaving::remaining(engine, key, partings, &attempts).await?;
+    engine.mass_drift().forget(key);
+    let is_done = owned.is_empty();
+    let memory = Memory {
+        failures: next.failures,
+        waits: next.waits,
+        not_before: Some(next.not_before),
+        owned,
+        suspended: late.suspended.clone(),
+        removed: Some(late.gone.since),
+        drift: DriftMemory::default(),
+        ..late.history.memory.clone()
+    };
+    let now = engine.clock.now();
+    let found = Found {
+        stale: stale(engine, snapshot),
+        revision: late.revision.clone(),
+        holds: late.holds(),
+        removed: true,
+        failed: next.is_terminal(&late.policy),
+        attempts,
+        ..Found::new(now, late.history.declared.generation)
+    };
+    let next = if is_done { nothing_follows(&memory, engine.pace, now) } else { next };
+    let passed =
+        record_pass(engine, late.history, found, memory, Some((next, &Reverts::default()))).await?;
+    if is_done {
+        engine.departures.add(record.key, passed.status.clone());
+    }
+    Ok(passed)
+}
+
+/// Says how an object stands of which only the store knows, and that is not removed (any more): a file
+/// names it that cannot be taken, or too many vanished with it, or nothing is certain yet. Should it be
+/// removed after all, its grace period begins anew.
+pub(super) async fn reinstate(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    key: &Key,
+    record: Option<Record>,
+) -> Result<Passed, StoreError> {
+    let Some(record) = record else { return Ok(untold(engine, &Memory::default())) };
+    let asked = engine.store.asked_of(key).await?;
+    let found = Found {
+        undeclared: true,
+        frozen: vanished(snapshot, key),
+        stale: stale(engine, snapshot),
+        revision: record.status.revision.clone(),
+        ..Found::new(engine.clock.now(), record.generation)
+    };
+    let mut history = History::of(unread(&record), Some(record), asked);
+    if snapshot.synced {
+        history.memory.removed = None;
+    }
+    record_without_look(engine, history, found).await
+}
+
+/// Returns what an object is declared to be of which the manifest has not been read since the start.
+fn unread(record: &Record) -> Declared {
+    Declared {
+        key: record.key.clone(),
+        generation: record.generation,
+        digest: record.digest.clone(),
+        deletion: record.deletion,
+    }
+}
+
+/// Reports a pass of which nothing is told.
+fn untold(engine: &Engine, memory: &Memory) -> Passed {
+    let next = nothing_follows(memory, engine.pace, engine.clock.now());
+    let (result, needs) = (PassResult::Converged, Needs::default());
+    Passed { next, result, before: None, status: None, needs }
+}
+
+/// Plans the removal of an object for somebody who only looks.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub async fn preview_removal(engine: &Engine, record: &Record) -> Result<Plan, StoreError> {
+    let snapshot = engine.desired.snapshot();
+    let asked = engine.store.asked_of(&record.key).await?;
+    let late = Late::of(engine, None, record, asked, false);
+    let basis = late.basis(engine, &snapshot);
+    let partings = leaving::look(engine, &basis).await?;
+    let steps = leaving::plan(engine, &basis, &partings);
+    let (key, revision) = (record.key.clone(), snapshot.revision.clone());
+    Ok(Plan { key, revision, holds: late.holds(), steps })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,517 @@
+//! Removals on the sandbox, in virtual time, from the commit to the forgotten record.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::desired::{Cache, Guard};
+use crate::model::status::Condition;
+use crate::model::tree::Content;
+use crate::model::{Call, ChangeSet, Clock, Entry, Key, ObjectKind, ObjectStatus, Revision, Shard};
+use crate::reconcile::engine::Engine;
+use crate::reconcile::pass::{pass, preview};
+use crate::reconcile::tests::{VirtualClock, engine, scope};
+use crate::reconcile::triggers::Triggers;
+use crate::reconcile::work_queue::WorkQueue;
+use crate::sandbox::faults::{Effect, Rule};
+use crate::sandbox::{Sandbox, Settings};
+use crate::status::metrics::Metrics;
+use crate::status::{InMemory, Store};
+
+const GRACE: SignedDuration = SignedDuration::from_hours(1);
+
+/// Asks for nothing.
+const REST: &str = "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {name: rest}\n\
+    spec: {environment: production, resources: {}}\n";
+
+/// Writes a workspace with a database and a parameter group of its own.
+fn workspace(name: &str, policy: &str, protected: bool) -> String {
+    format!(
+        "---\napiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {{name: {name}}}\n\
+         spec:\n  environment: production\n  resources:\n    network: {{vpcRef: shared}}\n    \
+         database:\n      engine: postgres\n      version: \"15\"\n      sizeClass: db.r6g.large\n      \
+         deletionProtection: {protected}\n      parameters: {{log_min_duration_statement: \"500\"}}\n  \
+         reconcilePolicy: {{deletion: {policy}}}\n"
+    )
+}
+
+fn network() -> String {
+    "---\napiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {name: shared}\nspec:\n  \
+     environment: production\n  reconcilePolicy: {deletion: delete}\n"
+        .to_owned()
+}
+
+/// A whole agent without tasks: the test makes its passes when they are due.
+struct Fleet {
+    clock: Arc<VirtualClock>,
+    sandbox: Sandbox,
+    store: Arc<InMemory>,
+    engine: Arc<Engine>,
+    triggers: Triggers,
+    due: BTreeMap<Key, Timestamp>,
+    files: BTreeMap<String, String>,
+    commits: u32,
+}
+
+impl Fleet {
+    async fn new(objects: &[String]) -> Self {
+        let start: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+        let clock = Arc::new(VirtualClock(Mutex::new(start)));
+        let sandbox = Sandbox::new(clock.clone(), Settings::real(7));
+        sandbox.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
+        let store = Arc::new(InMemory::new());
+        let (engine, triggers) = Self::start(&clock, &sandbox, &store).await;
+        let files = objects.iter().enumerate();
+        let files = files.map(|(n, text)| (format!("{n}.yaml"), text.clone()));
+        // The last object of a repository is never taken for removed.
+        let rest = ("rest.yaml".to_owned(), REST.to_owned());
+        let files = files.chain([rest]).collect();
+        let due = BTreeMap::new();
+        let mut fleet = Self { clock, sandbox, store, engine, triggers, due, files, commits: 0 };
+        fleet.commit().await;
+        fleet.run(SignedDuration::from_hours(1)).await;
+        fleet
+    }
+
+    async fn start(
+        clock: &Arc<VirtualClock>,
+        sandbox: &Sandbox,
+        store: &Arc<InMemory>,
+    ) -> (Arc<Engine>, Triggers) {
+        let token = store.grant(Shard::default()).await.unwrap();
+        let cache = Cache::new(Guard::default());
+        let engine = Arc::new(engine(clock, sandbox, (store, token), cache.reader()));
+        let queue = Arc::new(WorkQueue::new(clock.clone()));
+        let metrics = Arc::new(Metrics::new("test"));
+        let triggers = Triggers::restore(cache, engine.clone(), queue, metrics).await.unwrap();
+        (engine, triggers)
+    }
+
+    /// Dies, and comes back with what the store holds and the files as they are.
+    async fn restart(&mut self) {
+        (self.engine, self.triggers) = Self::start(&self.clock, &self.sandbox, &self.store).await;
+        self.due.clear();
+        self.commit().await;
+    }
+
+    async fn commit(&mut self) {
+        self.commits += 1;
+        let entry = |text: &String| Entry {
+            blob: text.as_str().into(),
+            content: Content::Bytes(text.as_bytes().into()),
+        };
+        let changes = ChangeSet {
+            revision: Revision::new(format!("{:040}", self.commits)),
+            changed: self
+                .files
+                .iter()
+                .map(|(path, text)| (path.as_str().into(), entry(text)))
+                .collect(),
+            removed: Vec::new(),
+            full: true,
+        };
+        self.triggers.take(&changes).await;
+        let snapshot = self.engine.desired.snapshot();
+        let keys = snapshot.objects.keys().chain(snapshot.orphans.keys());
+        self.due.extend(keys.map(|key| (key.clone(), self.clock.now())));
+    }
+
+    /// Changes files in one commit; an empty text takes the file away.
+    async fn write(&mut self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            match text.is_empty() {
+                true => drop(self.files.remove(*path)),
+                false => drop(self.files.insert((*path).to_owned(), (*text).to_owned())),
+            }
+        }
+        self.commit().await;
+    }
+
+    fn wait(&self, time: SignedDuration) {
+        let mut now = self.clock.0.lock().unwrap();
+        *now = now.checked_add(time).unwrap();
+    }
+
+    /// Lets the agent work for a while.
+    async fn run(&mut self, time: SignedDuration) {
+        let end = self.clock.now() + time;
+        while let Some((key, at)) =
+            self.due.iter().min_by_key(|(_, at)| **at).map(|(key, at)| (key.clone(), *at))
+            && at <= end
+        {
+            self.wait(at.duration_since(self.clock.now()).max(SignedDuration::ZERO));
+            let passed = pass(&self.engine, &key).await.unwrap();
+            match passed.next.due {
+                Some((_, at)) => self.due.insert(key, at),
+                None => self.due.remove(&key),
+            };
+            self.triggers.dismiss().await;
+        }
+        self.wait(end.duration_since(self.clock.now()));
+    }
+
+    async fn status(&self, name: &str) -> Option<ObjectStatus> {
+        let record = self.store.get(&Key::workspace(name)).await.unwrap();
+        record.map(|record| record.status)
+    }
+
+    async fn ready(&self, name: &str) -> String {
+        let status = self.status(name).await.unwrap();
+        let ready = status.condition(Condition::READY).unwrap();
+        format!("{}: {}", ready.reason, ready.message)
+    }
+
+    async fn history(&self, name: &str) -> Vec<String> {
+        let events = self.store.history(&Key::workspace(name), 100).await.unwrap();
+        events.into_iter().rev().map(|event| event.reason).collect()
+    }
+
+    async fn told(&self, name: &str, reason: &str) -> usize {
+        self.history(name).await.iter().filter(|told| *told == reason).count()
+    }
+
+    fn ask(&self, call: Call) -> Value {
+        self.sandbox.door("auditor").ask(&scope(), &call).unwrap()
+    }
+
+    /// Returns the ownership tag of every database.
+    fn databases(&self) -> BTreeMap<String, String> {
+        let owner = |tags: &Value| {
+            let tags = tags.as_array().unwrap().iter();
+            let mut owner = tags.filter(|tag| tag["Key"] == "levelset:owner");
+            owner.next().map_or(String::new(), |tag| tag["Value"].as_str().unwrap().to_owned())
+        };
+        let instances = self.sandbox.inspect(&scope()).into_iter();
+        let name = |instance: &serde_json::Map<String, Value>| {
+            instance["DBInstanceIdentifier"].as_str().unwrap().to_owned()
+        };
+        instances.map(|instance| (name(&instance), owner(&instance["TagList"]))).collect()
+    }
+
+    fn names(&self, operation: &'static str, list: &str, name: &str) -> BTreeSet<String> {
+        let answer = self.ask(Call::new("rds", operation));
+        let items = answer[list].as_array().unwrap().iter();
+        items.map(|item| item[name].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn parameter_groups(&self) -> BTreeSet<String> {
+        let all =
+            self.names("DescribeDBParameterGroups", "DBParameterGroups", "DBParameterGroupName");
+        all.into_iter().filter(|name| !name.starts_with("default.")).collect()
+    }
+
+    fn snapshots(&self) -> BTreeSet<String> {
+        self.names("DescribeDBSnapshots", "DBSnapshots", "DBSnapshotIdentifier")
+    }
+
+    fn deletes(&self) -> Vec<String> {
+        let calls = self.sandbox.calls_since(0).into_iter();
+        let sent =
+            calls.filter(|call| call.operation.starts_with("Delete") && &*call.by == "agent");
+        sent.map(|call| call.operation).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_database_is_deleted_after_the_grace_period_and_a_final_snapshot_and_then_its_group() {
+    let mut fleet = Fleet::new(&[workspace("a", "snapshot", false)]).await;
+    assert!(fleet.ready("a").await.starts_with("Converged"), "{}", fleet.ready("a").await);
+    fleet.write(&[("0.yaml", "")]).await;
+    let removed_at = fleet.clock.now();
+    fleet.run(GRACE - SignedDuration::from_secs(1)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    let ready = fleet.ready("a").await;
+    let until = removed_at + GRACE;
+    assert!(ready.starts_with("Removed: ") && ready.contains(&until.to_string()), "{ready}");
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+    let name = format!("a-final-{}", removed_at.strftime("%Y%m%d-%H%M%S"));
+    assert_eq!(fleet.snapshots(), [name].into());
+    assert!(fleet.databases().is_empty() && fleet.parameter_groups().is_empty());
+    assert_eq!(fleet.status("a").await, None, "nothing is left to remember");
+    for reason in ["Removed", "Deferred", "Deleting", "Deleted"] {
+        let times = fleet.told("a", reason).await;
+        assert!((1..=2).contains(&times), "{reason} is told {times} times");
+    }
+    assert_eq!(fleet.told("a", "Removed").await, 1);
+}
+
+#[tokio::test]
+async fn putting_the_manifest_back_in_any_file_cancels_the_removal() {
+    let text = workspace("a", "delete", false);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(GRACE - SignedDuration::from_mins(1)).await;
+    fleet.write(&[("elsewhere/a.yaml", &text)]).await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    assert!(fleet.ready("a").await.starts_with("Converged"));
+    assert_eq!(fleet.status("a").await.unwrap().observed_generation.0, 1);
+    assert_eq!(fleet.told("a", "Returned").await, 1);
+    // Removed again, the grace period begins again.
+    fleet.write(&[("elsewhere/a.yaml", "")]).await;
+    fleet.run(GRACE - SignedDuration::from_mins(1)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn another_name_of_the_file_or_the_folder_is_no_removal() {
+    let text = workspace("a", "delete", false);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    fleet.write(&[("0.yaml", ""), ("teams/a.yaml", &text)]).await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), fleet.told("a", "Removed").await), (Vec::new(), 0));
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_may_hold_what_was_removed() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false)]).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(SignedDuration::from_mins(30)).await;
+    fleet.write(&[("1.yaml", "broken: [\n")]).await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    assert!(fleet.ready("a").await.contains("cannot be read"), "{}", fleet.ready("a").await);
+    fleet.write(&[("1.yaml", "")]).await;
+    fleet.run(SignedDuration::from_hours(1)).await;
+    assert_eq!(fleet.databases().len(), 0);
+}
+
+#[tokio::test]
+async fn a_restart_within_the_grace_period_neither_shortens_nor_lengthens_it() {
+    let mut fleet = Fleet::new(&[workspace("a", "snapshot", false)]).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    let removed_at = fleet.clock.now();
+    fleet.run(SignedDuration::from_mins(40)).await;
+    fleet.restart().await;
+    fleet.run(SignedDuration::from_mins(19)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    fleet.restart().await;
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+    let name = format!("a-final-{}", removed_at.strftime("%Y%m%d-%H%M%S"));
+    assert_eq!(fleet.snapshots(), [name].into());
+    assert_eq!(fleet.told("a", "Removed").await, 1, "a restart is no news");
+}
+
+#[tokio::test]
+async fn what_was_removed_while_no_agent_ran_follows_the_policy_that_was_last_read() {
+    let snapshot = workspace("a", "snapshot", false);
+    let mut fleet = Fleet::new(&[snapshot, workspace("b", "retain", false)]).await;
+    fleet.files.remove("0.yaml");
+    fleet.files.remove("1.yaml");
+    fleet.files.insert("c.yaml".to_owned(), workspace("c", "retain", false));
+    fleet.wait(SignedDuration::from_hours(48));
+    fleet.restart().await;
+    fleet.run(GRACE - SignedDuration::from_mins(1)).await;
+    assert_eq!(fleet.deletes(), [""; 0], "the grace period begins when the removal is seen");
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+    assert_eq!(fleet.databases()["b"], "retained:levelset/Workspace/b");
+    assert_eq!((fleet.status("a").await, fleet.status("b").await), (None, None));
+}
+
+#[tokio::test]
+async fn a_policy_that_nobody_worked_on_yet_counts_if_it_is_the_more_careful_one() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false)]).await;
+    // The agent reads the commit, and dies before its pass.
+    fleet.write(&[("0.yaml", &workspace("a", "retain", false))]).await;
+    fleet.files.remove("0.yaml");
+    fleet.files.insert("b.yaml".to_owned(), workspace("b", "retain", false));
+    fleet.restart().await;
+    fleet.run(SignedDuration::from_hours(3)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    assert_eq!(fleet.databases()["a"], "retained:levelset/Workspace/a");
+}
+
+#[tokio::test]
+async fn six_of_twenty_that_vanish_at_once_are_frozen_and_nothing_is_deleted() {
+    let objects: Vec<String> =
+        (0..20).map(|n| workspace(&format!("w{n:02}"), "delete", false)).collect();
+    let mut fleet = Fleet::new(&objects).await;
+    assert_eq!(fleet.databases().len(), 20);
+    // One is on its way out when the others vanish: it stays too.
+    fleet.write(&[("19.yaml", "")]).await;
+    fleet.run(SignedDuration::from_mins(10)).await;
+    let gone: Vec<String> = (0..6).map(|n| format!("{n}.yaml")).collect();
+    let gone: Vec<(&str, &str)> = gone.iter().map(|path| (path.as_str(), "")).collect();
+    fleet.write(&gone).await;
+    assert_eq!(fleet.engine.desired.snapshot().frozen.as_ref().unwrap().keys.len(), 6);
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), fleet.databases().len()), (Vec::new(), 20));
+    assert!(fleet.ready("w19").await.contains("a person has not confirmed"));
+}
+
+#[tokio::test]
+async fn each_object_follows_its_own_policy() {
+    let objects = ["retain", "snapshot", "delete"].map(|policy| workspace(policy, policy, false));
+    let mut fleet = Fleet::new(&objects).await;
+    fleet
+        .write(&[
+            ("0.yaml", ""),
+            ("1.yaml", ""),
+            ("2.yaml", ""),
+            ("b.yaml", &workspace("b", "retain", true)),
+        ])
+        .await;
+    fleet.run(SignedDuration::from_hours(2)).await;
+    let left = fleet.databases();
+    assert_eq!(left.keys().collect::<Vec<_>>(), ["b", "retain"]);
+    assert_eq!(left["retain"], "retained:levelset/Workspace/retain");
+    assert_eq!(fleet.snapshots().len(), 1);
+    let groups = fleet.parameter_groups();
+    assert_eq!(groups.len(), 2, "the group of the database that stays, stays: {groups:?}");
+}
+
+#[tokio::test]
+async fn a_protected_database_stays_until_git_takes_the_protection_away_first() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", true)]).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    let status = fleet.status("a").await.unwrap();
+    assert_eq!(status.resources[0].refusals[0].code, "DeletionProtected");
+    assert!(fleet.ready("a").await.contains("database.deletionProtection: false"));
+    fleet.write(&[("0.yaml", &workspace("a", "delete", false))]).await;
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert!(fleet.ready("a").await.starts_with("Converged"));
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(SignedDuration::from_hours(2)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+}
+
+#[tokio::test]
+async fn a_lost_request_or_answer_makes_no_second_snapshot() {
+    for effect in [Effect::LoseRequest, Effect::LoseAnswer, Effect::ServerErrorAfter] {
+        let mut fleet = Fleet::new(&[workspace("a", "snapshot", false)]).await;
+        fleet.sandbox.inject(Rule::new(effect).operation("DeleteDBInstance").times(1));
+        fleet.write(&[("0.yaml", "")]).await;
+        fleet.run(SignedDuration::from_hours(3)).await;
+        assert_eq!(fleet.snapshots().len(), 1, "{effect:?}");
+        assert_eq!(fleet.status("a").await, None, "{effect:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_whose_tag_was_taken_away_is_left() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false)]).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(SignedDuration::from_mins(30)).await;
+    let arn = "arn:aws:rds:eu-west-1:123456789012:db:a";
+    let untag = Call::new("rds", "RemoveTagsFromResource").with("ResourceName", arn);
+    fleet.ask(untag.with("TagKeys", vec!["levelset:owner"]));
+    fleet.run(SignedDuration::from_hours(2)).await;
+    assert_eq!((fleet.deletes(), fleet.databases().len()), (Vec::new(), 1));
+    assert_eq!(fleet.status("a").await, None);
+    let groups = fleet.parameter_groups();
+    assert_eq!(groups.len(), 1, "it goes on using its group");
+}
+
+#[tokio::test]
+async fn what_was_retained_is_taken_up_again_with_a_higher_generation_when_it_returns() {
+    let text = workspace("a", "retain", true);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    fleet.write(&[("0.yaml", &text.replace("db.r6g.large", "db.r6g.xlarge"))]).await;
+    fleet.run(SignedDuration::from_hours(1)).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(SignedDuration::from_mins(5)).await;
+    assert_eq!(fleet.databases()["a"], "retained:levelset/Workspace/a");
+    assert_eq!((fleet.status("a").await, fleet.told("a", "Retained").await), (None, 2));
+    fleet.restart().await;
+    fleet.write(&[("b.yaml", &text)]).await;
+    fleet.run(SignedDuration::from_mins(10)).await;
+    assert_eq!(fleet.databases()["a"], "levelset/Workspace/a");
+    assert_eq!(fleet.status("a").await.unwrap().observed_generation.0, 3);
+    let group = Call::new("rds", "ListTagsForResource")
+        .with("ResourceName", "arn:aws:rds:eu-west-1:123456789012:pg:levelset-a-postgres15");
+    let tags = fleet.ask(group)["TagList"].to_string();
+    assert!(tags.contains("\"levelset/Workspace/a\""), "{tags}");
+}
+
+#[tokio::test]
+async fn a_section_that_leaves_is_deleted_by_the_same_rules_and_shown_before() {
+    let text = workspace("a", "snapshot", false);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    let start = text.find("    database:").unwrap();
+    let end = text.find("  reconcilePolicy").unwrap();
+    let without = format!("{}{}", &text[..start], &text[end..]);
+    fleet.write(&[("0.yaml", &without)]).await;
+    let entry = fleet.engine.desired.snapshot().get(&Key::workspace("a")).unwrap().clone();
+    let record = fleet.store.get(&Key::workspace("a")).await.unwrap();
+    let plan = preview(&fleet.engine, &entry, record).await.unwrap();
+    let shown = crate::report::text::plan(&[plan], crate::report::Style::Plain);
+    assert!(shown.contains("- db_instance/a") && shown.contains("to be deleted"), "{shown}");
+    assert!(shown.contains("2 to delete"), "{shown}");
+    fleet.run(GRACE - SignedDuration::from_mins(1)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    assert!(fleet.ready("a").await.starts_with("Deferred"), "{}", fleet.ready("a").await);
+    fleet.restart().await;
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+    assert!(fleet.ready("a").await.starts_with("Converged"));
+    assert_eq!(fleet.status("a").await.unwrap().resources, []);
+}
+
+#[tokio::test]
+async fn a_database_that_gets_another_identifier_leaves_the_old_one_by_the_policy_before() {
+    let text = workspace("a", "retain", false);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    let renamed = text.replace("engine: postgres", "identifier: other\n      engine: postgres");
+    let renamed = renamed.replace("deletion: retain", "deletion: delete");
+    fleet.write(&[("0.yaml", &renamed)]).await;
+    fleet.run(SignedDuration::from_hours(3)).await;
+    let left = fleet.databases();
+    assert_eq!(left["a"], "retained:levelset/Workspace/a");
+    assert_eq!(left["other"], "levelset/Workspace/a");
+    assert!(fleet.ready("a").await.starts_with("Converged"));
+}
+
+#[tokio::test]
+async fn what_another_manifest_takes_over_is_handed_on() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false)]).await;
+    let taker = workspace("b", "retain", false)
+        .replace("engine: postgres", "identifier: a\n      adopt: true\n      engine: postgres");
+    fleet.write(&[("0.yaml", ""), ("b.yaml", &taker)]).await;
+    fleet.run(SignedDuration::from_hours(3)).await;
+    assert_eq!(fleet.databases(), [("a".to_owned(), "levelset/Workspace/b".to_owned())].into());
+}
+
+#[tokio::test]
+async fn a_suspended_object_is_not_taken_away() {
+    let text = workspace("a", "delete", false).replace(
+        "metadata: {name: a}",
+        "metadata: {name: a, annotations: {platform.kby.io/suspend: \"true\"}}",
+    );
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false)]).await;
+    fleet.write(&[("0.yaml", &text)]).await;
+    fleet.run(SignedDuration::from_mins(10)).await;
+    fleet.files.remove("0.yaml");
+    fleet.restart().await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), fleet.databases().len()), (Vec::new(), 1));
+}
+
+#[tokio::test]
+async fn the_group_of_a_removed_network_waits_for_the_last_workspace_in_it() {
+    let mut fleet = Fleet::new(&[workspace("a", "delete", false), network()]).await;
+    let groups = |fleet: &Fleet| {
+        fleet.names("DescribeDBSubnetGroups", "DBSubnetGroups", "DBSubnetGroupName")
+    };
+    fleet.write(&[("1.yaml", "")]).await;
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), groups(&fleet).len()), (Vec::new(), 1));
+    let key = Key::new(ObjectKind::Network, "shared");
+    let status = fleet.store.get(&key).await.unwrap().unwrap().status;
+    assert!(status.condition(Condition::READY).unwrap().message.contains("Workspace/a uses it"));
+    fleet
+        .write(&[
+            ("0.yaml", ""),
+            ("b.yaml", &workspace("b", "retain", true).replace("vpcRef: shared", "vpcRef: gone")),
+        ])
+        .await;
+    fleet.run(SignedDuration::from_hours(3)).await;
+    assert_eq!(groups(&fleet).len(), 0);
+    assert_eq!(fleet.deletes().len(), 3);
+}
