@@ -5,7 +5,8 @@
 //!
 //! Invariants: a list is complete or it is nothing (a failed page makes the whole read a
 //! [`Doubt`]); "absent" takes a complete list *and* a read of that one name; what was written since
-//! the list was read is read again before it is believed. It writes nothing and decides nothing.
+//! the list was read is read again before it is believed; a list that nobody may share any more is
+//! not held. It writes nothing and decides nothing.
 
 mod list;
 pub mod saved;
@@ -31,6 +32,8 @@ pub struct Observer {
     clock: Arc<dyn Clock>,
     freshness: SignedDuration,
     slots: Mutex<BTreeMap<(Scope, KindName), Arc<Slot>>>,
+    /// When lists were last looked through for those that are no longer fresh.
+    swept: Mutex<Timestamp>,
 }
 
 /// Holds the last list of one kind in one scope; its lock lets one reader at a time fill it.
@@ -48,7 +51,8 @@ struct Listing {
 impl Observer {
     /// Makes an observer that shares a list for `freshness`.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
-        Self { cloud, clock, freshness, slots: Mutex::default() }
+        let swept = Mutex::new(clock.now());
+        Self { cloud, clock, freshness, slots: Mutex::default(), swept }
     }
 
     /// Reads one resource, from the shared list where that is fresh enough.
@@ -59,6 +63,7 @@ impl Observer {
         if !self.is_fresh(listing.as_ref()) || slot.written_too_much() || relist {
             slot.forget_writes();
             *listing = Some(self.list(kind, &target(id, Cause::List)).await);
+            self.drop_stale();
         }
         let Some(current) = listing.as_mut() else {
             return Observation::Unknown(Doubt::Failed("nothing was read".to_owned()));
@@ -164,6 +169,25 @@ impl Observer {
             let age = self.clock.now().duration_since(listing.at);
             age >= SignedDuration::ZERO && age <= self.freshness
         })
+    }
+
+    /// Drops the lists that are no longer fresh, once in the time that a list stays so: with many
+    /// accounts they would be most of the agent's memory.
+    fn drop_stale(&self) {
+        let now = self.clock.now();
+        let mut swept = lock(&self.swept);
+        if now.duration_since(*swept) <= self.freshness {
+            return;
+        }
+        *swept = now;
+        for slot in lock(&self.slots).values() {
+            // One that is in use is fresh, or about to be.
+            if let Ok(mut listing) = slot.listing.try_lock()
+                && !self.is_fresh(listing.as_ref())
+            {
+                *listing = None;
+            }
+        }
     }
 
     async fn list(&self, kind: &dyn Kind, target: &Target) -> Listing {

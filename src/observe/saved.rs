@@ -104,9 +104,10 @@ impl Saved {
         }
     }
 
-    /// One role of the saved list.
+    /// One role, which exists if either of the lists that describe roles holds it.
     fn role(&self, call: &Call) -> Result<Value, CallError> {
-        let role = self.list("RoleDetailList", call)?.iter().find(|item| matches(item, call));
+        let lists = [self.list("RoleDetailList", call)?, self.list("Roles", call)?];
+        let role = lists.into_iter().flatten().find(|item| matches(item, call));
         role.map(|role| json!({ "Role": role })).ok_or_else(|| not_found(call))
     }
 
