@@ -1,6 +1,7 @@
 //! What is told about an object: rebuilt on every pass, stored, and shown.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -135,7 +136,7 @@ pub struct ResourceStatus {
     /// What a reader should know.
     pub notices: Vec<Notice>,
     /// What others may refer to, for example the endpoint. No secrets.
-    pub outputs: BTreeMap<String, Value>,
+    pub outputs: Arc<BTreeMap<String, Value>>,
 }
 
 /// Describes one difference that nobody declared.

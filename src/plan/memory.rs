@@ -104,7 +104,7 @@ fn note_converged(memory: &mut ResourceMemory, present: &Present, step: &Step) {
         fields.contains_key(field) || present.unresolved.contains_key(field)
     });
     for (field, value) in fields {
-        if !differs(field) {
+        if memory.converged.get(&**field) != Some(value) && !differs(field) {
             memory.converged.insert(field.to_string(), value.clone());
         }
     }

@@ -77,6 +77,9 @@ fn unsettled(readiness: &Readiness, step: &mut Step) -> Option<Verdict> {
 
 /// Says of each difference where it comes from and when AWS may apply it.
 fn judged(request: &Request<'_>, subject: &Subject<'_>, present: &Present) -> Vec<Delta> {
+    if present.diff.deltas.is_empty() {
+        return Vec::new();
+    }
     let memory = remembered(request, subject);
     let timing = match request.policy.disruption {
         DisruptionPolicy::Window => Timing::Window,

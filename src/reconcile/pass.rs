@@ -240,9 +240,11 @@ pub(super) async fn record_pass(
     let (next, reverts) =
         looked.unwrap_or_else(|| (nothing_follows(&memory, engine.pace, found.now), &none));
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
-    let status = build(&history.status, &found);
+    let untold = ObjectStatus::default();
+    let previous = history.told.as_ref().unwrap_or(&untold);
+    let status = build(previous, &found);
     let Declared { key, generation, digest, deletion } = history.declared;
-    let mut events = events(&key, found.now, &history.status, &status);
+    let mut events = events(&key, found.now, previous, &status);
     events.extend(heed::events(&key, &history.asked, found.now));
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
@@ -250,7 +252,7 @@ pub(super) async fn record_pass(
     let record = Record { key, generation, digest, deletion, status, memory };
     engine.store.put(&record, &events, &answered, engine.token()?).await?;
     let needs = Needs::default();
-    Ok(Passed { next, result, before: history.before, status: Some(record.status), needs })
+    Ok(Passed { next, result, before: history.told, status: Some(record.status), needs })
 }
 
 /// Holds what is known of an object from before this pass.
@@ -258,8 +260,7 @@ pub(super) struct History {
     /// The generation that this pass works on.
     pub(super) declared: Declared,
     /// The status that was told, if there was one.
-    before: Option<ObjectStatus>,
-    status: ObjectStatus,
+    told: Option<ObjectStatus>,
     pub(super) memory: Memory,
     /// What people ask of it.
     pub(super) asked: Vec<Asked>,
@@ -269,18 +270,18 @@ impl History {
     /// Reads a record; a new generation starts with a clean slate of failures, and so does a pass
     /// that somebody asked to retry.
     pub(super) fn of(declared: Declared, record: Option<Record>, asked: Vec<Asked>) -> Self {
-        // A record that was only declared has no status that anybody was told.
-        let told = record.as_ref().filter(|record| record.status.last_reconciled_time.is_some());
-        let before = told.map(|record| record.status.clone());
-        let mut memory = record.as_ref().map(|record| record.memory.clone()).unwrap_or_default();
-        if record.is_some_and(|it| it.status.observed_generation != declared.generation) {
+        let (status, memory) = record.map(|record| (record.status, record.memory)).unzip();
+        let mut memory: Memory = memory.unwrap_or_default();
+        let is_new = |status: &ObjectStatus| status.observed_generation != declared.generation;
+        if status.as_ref().is_some_and(is_new) {
             memory.failures = 0;
             memory.waits = 0;
             memory.resources.values_mut().for_each(|known| known.accepted = None);
         }
         heed::forgive(&mut memory, &asked);
-        let status = before.clone().unwrap_or_default();
-        Self { declared, before, status, memory, asked }
+        // A record that was only declared has no status that anybody was told.
+        let told = status.filter(|status| status.last_reconciled_time.is_some());
+        Self { declared, told, memory, asked }
     }
 }
 

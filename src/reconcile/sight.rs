@@ -40,9 +40,9 @@ impl Sighting {
     }
 
     /// Returns what others may refer to, of a resource that was read.
-    pub fn outputs(&self) -> Option<(ResourceId, BTreeMap<String, Value>)> {
+    pub fn outputs(&self) -> Option<(ResourceId, Arc<BTreeMap<String, Value>>)> {
         let State::Present(present) = &self.state else { return None };
-        Some((self.resource.id.clone(), self.kind.outputs(&present.actual)))
+        Some((self.resource.id.clone(), Arc::new(self.kind.outputs(&present.actual))))
     }
 }
 

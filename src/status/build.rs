@@ -12,6 +12,7 @@ mod facts;
 mod resource;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -78,7 +79,7 @@ pub struct Found {
     pub attempts: Vec<Attempt>,
     /// What others may refer to, per resource; never a secret. What is missing is taken over from
     /// the previous status.
-    pub outputs: BTreeMap<ResourceId, BTreeMap<String, Value>>,
+    pub outputs: BTreeMap<ResourceId, Arc<BTreeMap<String, Value>>>,
     /// What is wrong with the newest version of the manifest.
     pub problems: Vec<Problem>,
     /// Who suspends or snoozes the object.

@@ -134,12 +134,12 @@ impl Metrics {
     ///
     /// Called with what was exposed before, so that the figures stay right without counting anew.
     pub fn object(&self, before: Option<&ObjectStatus>, after: Option<&ObjectStatus>) {
-        for (status, step) in [(before, -1), (after, 1)] {
+        for (status, other, step) in [(before, after, -1), (after, before, 1)] {
             let Some(status) = status else { continue };
             self.families.objects.inc_by(step);
             self.families.drift.inc_by(step * count(status.drift.len()));
-            for condition in status.conditions.iter().filter(|found| found.status == Truth::True) {
-                let label = Condition { condition: condition.kind.clone() };
+            for kind in holding(status).filter(|kind| !other.is_some_and(|it| holds(it, kind))) {
+                let label = Condition { condition: kind.to_owned() };
                 self.families.conditions.get_or_create(&label).inc_by(step);
             }
         }
@@ -234,6 +234,16 @@ impl Drop for Working {
         self.metrics.running().since.remove(&self.number);
         self.metrics.families.work_time.observe(self.since.elapsed().as_secs_f64());
     }
+}
+
+/// Lists the conditions that hold.
+fn holding(status: &ObjectStatus) -> impl Iterator<Item = &str> {
+    let holding = status.conditions.iter().filter(|condition| condition.status == Truth::True);
+    holding.map(|condition| &*condition.kind)
+}
+
+fn holds(status: &ObjectStatus, kind: &str) -> bool {
+    status.condition(kind).is_some_and(|condition| condition.status == Truth::True)
 }
 
 fn count(number: usize) -> i64 {

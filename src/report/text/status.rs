@@ -239,7 +239,7 @@ fn resource(resource: &ResourceStatus, style: Style) -> String {
     text.extend(resource.refusals.iter().map(|refusal| plan::refused("", refusal, style)));
     text.extend(resource.waits.iter().map(|wait| plan::waits("", wait, style)));
     text.extend(resource.notices.iter().map(|notice| plan::noticed("", notice, style)));
-    for (name, value) in &resource.outputs {
+    for (name, value) in &*resource.outputs {
         text.push_str(&format!("      {name} = {}\n", value::inline(value)));
     }
     text

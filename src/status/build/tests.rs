@@ -393,10 +393,10 @@ fn what_differs_at_each_attempt_is_cut_from_a_message() {
 fn outputs_are_kept_while_the_resource_cannot_be_read() {
     let outputs = BTreeMap::from([("endpoint".to_owned(), json!("db.example"))]);
     let mut seen = found(1, vec![(step("a"), StepOutcome::Unneeded)]);
-    seen.outputs.insert(id("a"), outputs.clone());
+    seen.outputs.insert(id("a"), Arc::new(outputs.clone()));
     let before = build(&ObjectStatus::default(), &seen);
     let after = build(&before, &found(2, vec![(step("a"), StepOutcome::Unneeded)]));
-    assert_eq!(after.resources[0].outputs, outputs);
+    assert_eq!(*after.resources[0].outputs, outputs);
 }
 
 #[test]
