@@ -1,0 +1,147 @@
+//! A manifest, a zero byte, and saved answers of the AWS CLI: `plan --observed`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use levelset::desired::{Cache, Guard};
+use levelset::kinds;
+use levelset::manifest::parse;
+use levelset::model::fence::Lost;
+use levelset::model::tree::Content;
+use levelset::model::{
+    AccountId, Action, ChangeSet, Clock, Entry, Fence, Plan, Region, Revision, Scope, Token,
+};
+use levelset::observe::Observer;
+use levelset::observe::saved::Saved;
+use levelset::reconcile::departures::Departures;
+use levelset::reconcile::engine::{Engine, Environment, Jitter};
+use levelset::reconcile::freshness::{Confirmation, Patience};
+use levelset::reconcile::mass_drift::{Bounds, MassDrift};
+use levelset::reconcile::next::Pace;
+use levelset::reconcile::pass::preview;
+use levelset::report::{Style, awscli, json, text};
+use levelset::status::InMemory;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{files, root};
+
+/// Which member of which list names a resource of a kind.
+const NAMES: &[(&str, &str, &str)] = &[
+    ("db_instance", "DBInstances", "DBInstanceIdentifier"),
+    ("db_parameter_group", "DBParameterGroups", "DBParameterGroupName"),
+    ("db_subnet_group", "DBSubnetGroups", "DBSubnetGroupName"),
+    ("iam_role", "RoleDetailList", "RoleName"),
+    ("iam_role", "Roles", "RoleName"),
+];
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let pair = |path: std::path::PathBuf| {
+        let manifest = std::fs::read(path.with_file_name("manifest.yaml")).unwrap();
+        [manifest, std::fs::read(path).unwrap()].join(&0)
+    };
+    files(&root().join("src/kinds"), "observed.json").into_iter().map(pair).collect()
+}
+
+/// Whatever the bytes are: there is a plan or a refusal, and nothing is created that the answers do
+/// not prove to be absent.
+pub(super) fn run(bytes: &[u8]) {
+    let Some(at) = bytes.iter().position(|byte| *byte == 0) else { return };
+    let (manifest, answers) = (&bytes[..at], &bytes[at + 1..]);
+    let Ok(answers) = std::str::from_utf8(answers) else { return };
+    let Ok(saved) = Saved::parse(answers, kinds::all()) else { return };
+    // The cache would catch a panic of the reader.
+    if parse("any.yaml", manifest).objects.is_empty() {
+        return;
+    }
+    let plans = plans(manifest, saved);
+    let answers: Value = serde_json::from_str(answers).unwrap();
+    for step in plans.iter().flat_map(|plan| &plan.steps) {
+        if step.action == Action::Create {
+            let kind = step.resource.kind.as_str();
+            assert!(is_absent(kind, &step.resource.name, &answers), "{step:#?}\n{answers:#}");
+        }
+    }
+    let _ = (text::plan(&plans, Style::Plain), json::plan(&plans), awscli::calls(&plans));
+}
+
+/// Tells whether the answers hold the whole lists of the kind, of which every item has another name.
+fn is_absent(kind: &str, name: &str, answers: &Value) -> bool {
+    let mut lists = NAMES.iter().filter(|(known, ..)| *known == kind).peekable();
+    assert!(lists.peek().is_some(), "add the kind {kind} to NAMES");
+    lists.all(|(_, list, member)| {
+        let items = answers.get(list).and_then(Value::as_array);
+        items.is_some_and(|items| items.iter().all(|item| has_another_name(item, member, name)))
+    })
+}
+
+fn has_another_name(item: &Value, member: &str, name: &str) -> bool {
+    let there = item.get(member).and_then(Value::as_str);
+    there.is_some_and(|there| !there.eq_ignore_ascii_case(name))
+}
+
+fn plans(manifest: &[u8], saved: Saved) -> Vec<Plan> {
+    let mut cache = Cache::new(Guard::default());
+    let entry = Entry { blob: "blob".into(), content: Content::Bytes(manifest.into()) };
+    let _ = cache.apply(&ChangeSet {
+        revision: Revision::new("0123456789abcdef0123456789abcdef01234567"),
+        changed: [("any.yaml".into(), entry)].into(),
+        removed: Vec::new(),
+        full: true,
+    });
+    let engine = engine(&cache, saved);
+    let snapshot = cache.snapshot();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut plans = Vec::new();
+        for entry in snapshot.objects.values() {
+            plans.push(preview(&engine, entry, None).await.unwrap());
+        }
+        plans
+    })
+}
+
+fn engine(cache: &Cache, saved: Saved) -> Engine {
+    let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") };
+    let snapshot = cache.snapshot();
+    let named = snapshot.objects.values().map(|entry| entry.object.environment().to_owned());
+    let environment = Environment { scope, production: true };
+    let (cloud, clock) = (Arc::new(saved), Arc::new(Noon));
+    Engine {
+        agent: "levelset".to_owned(),
+        environments: named.map(|name| (name, environment.clone())).collect::<BTreeMap<_, _>>(),
+        desired: cache.reader(),
+        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_hours(1)),
+        cloud,
+        store: Arc::new(InMemory::new()),
+        fence: Arc::new(Nobody),
+        clock,
+        pace: Pace::default(),
+        deletion_grace: SignedDuration::from_hours(1),
+        departures: Departures::default(),
+        stopping: CancellationToken::new(),
+        creating: tokio::sync::Mutex::default(),
+        is_amnesic: false.into(),
+        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
+        confirmation: Confirmation::new(Patience::default()),
+        jitter: Jitter::seeded(1),
+    }
+}
+
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_796_040_000).unwrap()
+    }
+}
+
+struct Nobody;
+
+impl Fence for Nobody {
+    fn check(&self, _: Duration) -> Result<Token, Lost> {
+        Err(Lost("a plan changes nothing".to_owned()))
+    }
+}
