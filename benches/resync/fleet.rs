@@ -5,8 +5,8 @@
 //! memory that is measured here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,18 +17,12 @@ use levelset::model::{
     AccountId, Call, ChangeSet, Clock, Cloud, Entry, Fence, Key, Lost, Region, Revision, Scope,
     Target, Token,
 };
-use levelset::observe::Observer;
-use levelset::reconcile::departures::Departures;
-use levelset::reconcile::engine::{Engine, Environment, Jitter};
-use levelset::reconcile::freshness::{Confirmation, Patience};
-use levelset::reconcile::mass_drift::{Bounds, MassDrift};
-use levelset::reconcile::next::Pace;
+use levelset::reconcile::engine::{Engine, Environment, Ports};
 use levelset::reconcile::pass::pass;
 use levelset::sandbox::{Sandbox, Settings};
 use levelset::status::Store;
 use levelset::status::memory::InMemory;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 /// How many workspaces share an account: the lists of one account have one page each.
 pub(crate) const PER_ACCOUNT: usize = 100;
@@ -196,23 +190,9 @@ pub(crate) async fn engine(
     let token = store.grant(levelset::model::Shard::default()).await.expect("a new store grants");
     let accounts = 0..objects.div_ceil(PER_ACCOUNT);
     let environment = |n| (environment(n), Environment { scope: scope(n), production: true });
+    let ports = Ports { cloud, store, fence: Arc::new(Held(token)), clock };
     Engine {
-        agent: "levelset".to_owned(),
         environments: accounts.map(environment).collect(),
-        desired,
-        observer: Observer::new(cloud.clone(), clock.clone(), fresh),
-        cloud,
-        store,
-        fence: Arc::new(Held(token)),
-        clock,
-        pace: Pace::default(),
-        deletion_grace: SignedDuration::from_hours(1),
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
-        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-        confirmation: Confirmation::new(Patience::default()),
-        jitter: Jitter::seeded(1),
+        ..Engine::new(ports, desired, fresh)
     }
 }

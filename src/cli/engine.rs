@@ -4,7 +4,7 @@
 //! look.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -13,26 +13,10 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 use crate::desired::{Guard, Reader};
 use crate::model::fence::Lost;
-use crate::model::{Clock, Cloud, Fence, Token};
-use crate::observe::Observer;
-use crate::reconcile::departures::Departures;
-use crate::reconcile::engine::{Engine, Environment, Jitter};
+use crate::model::{Fence, Token};
+use crate::reconcile::engine::{Engine, Environment, Jitter, Ports};
 use crate::reconcile::freshness::{Confirmation, Patience};
 use crate::reconcile::mass_drift::{Bounds, MassDrift};
-use crate::reconcile::next::Pace;
-use crate::status::Store;
-
-/// Holds the ports that an engine reaches the world through.
-pub(super) struct Ports {
-    /// How AWS is read and written.
-    pub(super) cloud: Arc<dyn Cloud>,
-    /// What is remembered.
-    pub(super) store: Arc<dyn Store>,
-    /// The right to write.
-    pub(super) fence: Arc<dyn Fence>,
-    /// The time of day.
-    pub(super) clock: Arc<dyn Clock>,
-}
 
 /// Puts an engine together; `fresh` is how long a list of AWS may be shared.
 pub(super) fn engine(
@@ -45,21 +29,12 @@ pub(super) fn engine(
     Engine {
         agent: config.agent_name.value.clone(),
         environments: environments(config),
-        desired,
-        observer: Observer::new(Arc::clone(&ports.cloud), Arc::clone(&ports.clock), fresh),
-        cloud: ports.cloud,
-        store: ports.store,
-        fence: ports.fence,
-        clock: ports.clock,
-        pace: Pace::default(),
         deletion_grace: grace(config),
-        departures: Departures::default(),
         stopping,
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
         mass_drift: Mutex::new(MassDrift::new(drift_bounds(config))),
         confirmation: Confirmation::new(patience(config)),
         jitter: Jitter::seeded(rand::random()),
+        ..Engine::new(ports, desired, fresh)
     }
 }
 

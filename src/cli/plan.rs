@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::{At, system_clock};
-use super::engine::{OnlyLooks, Ports, engine};
+use super::engine::{OnlyLooks, engine};
 use super::error::Error;
 use super::manifests::{self, Manifests};
 use super::output::Output;
@@ -23,7 +23,7 @@ use crate::kinds;
 use crate::lease::StateDirectory;
 use crate::model::{AccountId, Clock, Cloud, Plan, Region, Scope};
 use crate::observe::saved::Saved;
-use crate::reconcile::engine::{Engine, Environment};
+use crate::reconcile::engine::{Engine, Environment, Ports};
 use crate::reconcile::pass::preview;
 use crate::reconcile::removal::preview_removal;
 use crate::report::{Style, Summary, awscli, json, text};

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::departures::Departures;
-use super::freshness::{Confirmation, Freshness};
-use super::mass_drift::MassDrift;
+use super::freshness::{Confirmation, Freshness, Patience};
+use super::mass_drift::{Bounds, MassDrift};
 use super::next::Pace;
 use crate::desired::{Reader, Snapshot};
 use crate::manifest::Object;
@@ -63,6 +63,18 @@ pub struct Engine {
     pub jitter: Jitter,
 }
 
+/// Holds what an engine reaches the world through.
+pub struct Ports {
+    /// How AWS is read and written.
+    pub cloud: Arc<dyn Cloud>,
+    /// What is remembered.
+    pub store: Arc<dyn Store>,
+    /// The right to write.
+    pub fence: Arc<dyn Fence>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+}
+
 /// Says where an environment lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -88,6 +100,31 @@ impl Jitter {
 }
 
 impl Engine {
+    /// Puts an engine together that knows no environment, with the default of every setting;
+    /// `fresh` is how long a list of AWS may be shared.
+    pub fn new(ports: Ports, desired: Reader, fresh: SignedDuration) -> Self {
+        let Ports { cloud, store, fence, clock } = ports;
+        Self {
+            agent: "levelset".to_owned(),
+            environments: BTreeMap::new(),
+            desired,
+            observer: Observer::new(Arc::clone(&cloud), Arc::clone(&clock), fresh),
+            cloud,
+            store,
+            fence,
+            clock,
+            pace: Pace::default(),
+            deletion_grace: SignedDuration::from_hours(1),
+            departures: Departures::default(),
+            stopping: CancellationToken::new(),
+            creating: tokio::sync::Mutex::default(),
+            is_amnesic: false.into(),
+            mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
+            confirmation: Confirmation::new(Patience::default()),
+            jitter: Jitter::seeded(1),
+        }
+    }
+
     /// Returns where an object's resources live.
     ///
     /// # Errors

@@ -7,13 +7,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::departures::Departures;
-use super::engine::{Engine, Environment, Jitter};
-use super::freshness::{Confirmation, Patience};
+use super::engine::{Engine, Environment, Ports};
 use super::mass_drift::{Bounds, MassDrift};
-use super::next::Pace;
 use super::pass::{Passed, pass};
 use crate::desired::{Cache, Guard, Reader};
 use crate::model::status::Condition;
@@ -22,7 +18,6 @@ use crate::model::{
     AccountId, Ask, Asked, Call, ChangeSet, Clock, Entry, Fence, Key, Lost, ObjectStatus, Region,
     Revision, Scope, Shard, Token,
 };
-use crate::observe::Observer;
 use crate::sandbox::faults::{Effect, Rule};
 use crate::sandbox::{Sandbox, Settings};
 use crate::status::Store;
@@ -71,24 +66,11 @@ pub(super) fn engine(
 ) -> Engine {
     let cloud = Arc::new(sandbox.clone());
     let production = Environment { scope: scope(), production: true };
+    let ports =
+        Ports { cloud, store: store.clone(), fence: Arc::new(Held(token)), clock: clock.clone() };
     Engine {
-        agent: "levelset".to_owned(),
         environments: [("production".to_owned(), production)].into(),
-        desired,
-        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
-        cloud,
-        store: store.clone(),
-        fence: Arc::new(Held(token)),
-        clock: clock.clone(),
-        pace: Pace::default(),
-        deletion_grace: SignedDuration::from_hours(1),
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
-        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-        confirmation: Confirmation::new(Patience::default()),
-        jitter: Jitter::seeded(1),
+        ..Engine::new(ports, desired, SignedDuration::from_secs(5))
     }
 }
 

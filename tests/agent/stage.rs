@@ -13,12 +13,7 @@ use levelset::model::{
     AccountId, ChangeSet, Clock, Cloud, Entry, Fence, Key, ObjectStatus, Region, Revision, Scope,
     Shard, Token,
 };
-use levelset::observe::Observer;
-use levelset::reconcile::departures::Departures;
-use levelset::reconcile::engine::{Engine, Environment, Jitter};
-use levelset::reconcile::freshness::{Confirmation, Patience};
-use levelset::reconcile::mass_drift::{Bounds, MassDrift};
-use levelset::reconcile::next::Pace;
+use levelset::reconcile::engine::{Engine, Environment, Ports};
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
 use levelset::reconcile::worker;
@@ -152,24 +147,11 @@ fn engine(
     clock: &Arc<PausedClock>,
 ) -> Engine {
     let cloud: Arc<dyn Cloud> = Arc::new(Asserted::new(Budgeted::new(sandbox.clone(), budgets)));
+    let fence = Arc::new(Held(token));
+    let ports = Ports { cloud, store: store.clone(), fence, clock: clock.clone() };
     Engine {
         agent: String::new(),
-        environments: BTreeMap::new(),
-        desired: Cache::new(Guard::default()).reader(),
-        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
-        cloud,
-        store: store.clone(),
-        fence: Arc::new(Held(token)),
-        clock: clock.clone(),
-        pace: Pace::default(),
-        deletion_grace: SignedDuration::from_hours(1),
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
-        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-        confirmation: Confirmation::new(Patience::default()),
-        jitter: Jitter::seeded(1),
+        ..Engine::new(ports, Cache::new(Guard::default()).reader(), SignedDuration::from_secs(5))
     }
 }
 

@@ -7,12 +7,8 @@ use levelset::aws::{Asserted, Budgeted};
 use levelset::desired::{Cache, Guard};
 use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{ChangeSet, Cloud};
-use levelset::observe::Observer;
-use levelset::reconcile::departures::Departures;
-use levelset::reconcile::engine::{Engine, Environment, Jitter};
-use levelset::reconcile::freshness::{Confirmation, Patience};
+use levelset::reconcile::engine::{Engine, Environment, Jitter, Ports};
 use levelset::reconcile::mass_drift::{Bounds, MassDrift};
-use levelset::reconcile::next::Pace;
 use levelset::reconcile::requests::Requests;
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
@@ -74,28 +70,19 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         (name.to_owned(), Environment { scope: scope(production), production })
     };
     let clock = Arc::clone(&world.clock);
+    let (store, fence) =
+        (Arc::new(StoreDoor(Arc::clone(world))), Arc::new(FenceDoor(Arc::clone(world))));
+    let ports = Ports { cloud, store, fence, clock };
     Engine {
-        agent: "levelset".to_owned(),
         environments: ACCOUNTS.into_iter().filter(is_configured).map(environment).collect(),
-        desired: cache.reader(),
-        observer: Observer::new(Arc::clone(&cloud), clock.clone(), SignedDuration::from_secs(5)),
-        cloud,
-        store: Arc::new(StoreDoor(Arc::clone(world))),
-        fence: Arc::new(FenceDoor(Arc::clone(world))),
-        clock,
-        pace: Pace::default(),
         deletion_grace: SignedDuration::from_mins(10),
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
         // A mass of drift waits for a person, whom the script does not play.
         mass_drift: Mutex::new(MassDrift::new(Bounds {
             guard: Guard { max_objects: usize::MAX, max_percent: 0 },
             ..Bounds::default()
         })),
-        confirmation: Confirmation::new(Patience::default()),
         jitter: Jitter::seeded(seed),
+        ..Engine::new(ports, cache.reader(), SignedDuration::from_secs(5))
     }
 }
 

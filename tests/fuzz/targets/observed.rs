@@ -1,7 +1,7 @@
 //! A manifest, a zero byte, and saved answers of the AWS CLI: `plan --observed`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -13,18 +13,12 @@ use levelset::model::tree::Content;
 use levelset::model::{
     AccountId, Action, ChangeSet, Clock, Entry, Fence, Plan, Region, Revision, Scope, Token,
 };
-use levelset::observe::Observer;
 use levelset::observe::saved::Saved;
-use levelset::reconcile::departures::Departures;
-use levelset::reconcile::engine::{Engine, Environment, Jitter};
-use levelset::reconcile::freshness::{Confirmation, Patience};
-use levelset::reconcile::mass_drift::{Bounds, MassDrift};
-use levelset::reconcile::next::Pace;
+use levelset::reconcile::engine::{Engine, Environment, Ports};
 use levelset::reconcile::pass::preview;
 use levelset::report::{Style, awscli, json, text};
 use levelset::status::InMemory;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::{files, root};
 
@@ -109,24 +103,11 @@ fn engine(cache: &Cache, saved: Saved) -> Engine {
     let named = snapshot.objects.values().map(|entry| entry.object.environment().to_owned());
     let environment = Environment { scope, production: true };
     let (cloud, clock) = (Arc::new(saved), Arc::new(Noon));
+    let (store, fence) = (Arc::new(InMemory::new()), Arc::new(Nobody));
+    let ports = Ports { cloud, store, fence, clock };
     Engine {
-        agent: "levelset".to_owned(),
         environments: named.map(|name| (name, environment.clone())).collect::<BTreeMap<_, _>>(),
-        desired: cache.reader(),
-        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_hours(1)),
-        cloud,
-        store: Arc::new(InMemory::new()),
-        fence: Arc::new(Nobody),
-        clock,
-        pace: Pace::default(),
-        deletion_grace: SignedDuration::from_hours(1),
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
-        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-        confirmation: Confirmation::new(Patience::default()),
-        jitter: Jitter::seeded(1),
+        ..Engine::new(ports, cache.reader(), SignedDuration::from_hours(1))
     }
 }
 
