@@ -34,6 +34,8 @@ pub mod reconcile;
 
 pub mod lease;
 
+pub mod forge;
+
 pub mod report;
 
 pub mod server;

@@ -9,6 +9,7 @@ mod aws_wire;
 mod cases;
 mod cli;
 mod fleet;
+mod forge;
 mod fuzz;
 mod iam_policy;
 mod laws;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use levelset::model::webhook::{Host, Receipt, Webhook, Webhooks};
 use levelset::model::{Freeze, Key, ObjectKind, Position, Problem, Severity};
 use levelset::server::{
     Catalog, CatalogError, CatalogFuture, Health, Limits, Listener, Site, router,
@@ -83,6 +84,22 @@ impl Catalog for Shelf {
     }
 }
 
+/// Takes the webhooks of GitHub that end with a full stop.
+impl Webhooks for Shelf {
+    fn expects(&self, host: Host) -> bool {
+        host == Host::GitHub
+    }
+
+    fn receive(&self, webhook: &Webhook<'_>) -> Receipt {
+        assert_eq!(webhook.header("x-github-event"), Some("push"));
+        match webhook.body {
+            [.., b'.'] => Receipt::Woken,
+            [.., b'='] => Receipt::Unread,
+            _ => Receipt::Refused,
+        }
+    }
+}
+
 struct Agent {
     shelf: Arc<Shelf>,
     metrics: Metrics,
@@ -95,7 +112,12 @@ struct Agent {
 impl Agent {
     async fn start(limits: Limits) -> Self {
         let (shelf, metrics) = (Arc::new(Shelf::default()), Metrics::new("1.2.3"));
-        let site = Site { catalog: shelf.clone(), metrics: metrics.clone(), version: "1.2.3" };
+        let site = Site {
+            catalog: shelf.clone(),
+            metrics: metrics.clone(),
+            webhooks: Some(shelf.clone()),
+            version: "1.2.3",
+        };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let (address, stop) = (listener.address(), CancellationToken::new());
         let serve = listener.serve(router(site), stop.clone(), limits);
@@ -247,6 +269,86 @@ async fn every_answer_forbids_guessing_and_sharing() {
         assert_eq!(header(&response, "x-frame-options"), "DENY", "{path}");
         assert_eq!(header(&response, "access-control-allow-origin"), "", "{path}");
     }
+}
+
+impl Agent {
+    async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
+        let request = self.request(Method::POST, path).header("X-GitHub-Event", "push");
+        request.body(body).send().await.unwrap()
+    }
+
+    async fn webhooks(&self, result: &str) -> u32 {
+        let text = self.get("/metrics").await.text().await.unwrap();
+        let series = format!("levelset_webhooks_total{{host=\"github\",result=\"{result}\"}} ");
+        text.lines().find_map(|line| line.strip_prefix(&series)?.parse().ok()).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_is_answered_by_what_became_of_it_and_counted() {
+    let agent = Agent::start(Limits::default()).await;
+    let taken = agent.post("/webhooks/github", "a push.").await;
+    assert_eq!(taken.status(), StatusCode::OK);
+    assert_eq!(taken.text().await.unwrap(), "woken\n");
+    let refused = agent.post("/webhooks/github", "a push").await;
+    problem(refused, StatusCode::UNAUTHORIZED).await;
+    let form = agent.post("/webhooks/github", "payload=").await;
+    problem(form, StatusCode::UNSUPPORTED_MEDIA_TYPE).await;
+    for result in ["woken", "refused", "unread"] {
+        assert_eq!(agent.webhooks(result).await, 1, "{result}");
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_that_nobody_expects_is_not_found() {
+    let agent = Agent::start(Limits::default()).await;
+    for path in ["/webhooks/gitlab", "/webhooks/GitHub", "/webhooks/x"] {
+        let detail = problem(agent.post(path, ".").await, StatusCode::NOT_FOUND).await;
+        assert!(detail["detail"].as_str().unwrap().contains("webhooks.HOST.secretFile"));
+    }
+    problem(agent.get("/webhooks/github").await, StatusCode::METHOD_NOT_ALLOWED).await;
+}
+
+#[tokio::test]
+async fn a_webhook_is_as_large_as_githubs_largest_and_no_larger() {
+    let agent = Agent::start(Limits::default()).await;
+    let mut body = vec![b' '; 25 << 20];
+    *body.last_mut().unwrap() = b'.';
+    assert_eq!(agent.post("/webhooks/github", body.clone()).await.status(), StatusCode::OK);
+    body.push(b'.');
+    let head = format!(
+        "POST /webhooks/github HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = agent.connect().await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 413");
+    assert_eq!(agent.webhooks("unread").await, 1);
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_arrive_take_a_bounded_room() {
+    let agent = Agent::start(Limits::default()).await;
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        let mut stream = agent.connect().await;
+        let head = "POST /webhooks/github HTTP/1.1\r\nHost: a\r\nContent-Length: 26214400\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        waiting.push(stream);
+    }
+    let full = async || {
+        let body = vec![b'.'; 20 << 20];
+        agent.post("/webhooks/github", body).await.status() == StatusCode::SERVICE_UNAVAILABLE
+    };
+    let start = Instant::now();
+    while !full().await {
+        assert!(start.elapsed() < Duration::from_secs(8), "two bodies take 50 of 64 MiB");
+    }
+    let small = agent.post("/webhooks/github", "a push.").await;
+    assert_eq!(small.status(), StatusCode::OK, "what fits is still taken");
+    drop(waiting);
 }
 
 #[tokio::test]

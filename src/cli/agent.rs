@@ -25,6 +25,7 @@ use crate::aws::Budgets;
 use crate::config::Config;
 use crate::desired::Cache;
 use crate::lease::{Single, StateDirectory};
+use crate::model::webhook::Webhooks;
 use crate::model::{Cloud, Shard};
 use crate::reconcile::engine::{Engine, Ports};
 use crate::reconcile::next::Pace;
@@ -33,7 +34,7 @@ use crate::reconcile::triggers::Triggers;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::reconcile::worker;
 use crate::server::{Limits, Listener, Site, router};
-use crate::source::Watcher;
+use crate::source::{Watched, Watcher};
 use crate::status::metrics::Metrics;
 use crate::status::{Sqlite, Store};
 
@@ -106,13 +107,20 @@ impl Agent {
         Ok((Self { engine, queue, metrics, stop, tasks, store, figures }, triggers))
     }
 
-    /// Starts to follow the repository and what people ask; none of the tasks ends before the agent
-    /// stops.
-    pub(super) fn follow(&self, remote: Remote, triggers: Triggers) -> Following {
+    /// Makes the task that reads the repository, and the ends that the rest keeps.
+    pub(super) fn watcher(&self, remote: Remote) -> (Watcher, Watched) {
         let clock = Arc::clone(&self.engine.clock);
         let rng = StdRng::seed_from_u64(rand::random());
-        let (watcher, watched) =
-            Watcher::new(remote.location, remote.access, remote.pace, clock, rng);
+        Watcher::new(remote.location, remote.access, remote.pace, clock, rng)
+    }
+
+    /// Starts to follow the repository and what people ask; none of the tasks ends before the agent
+    /// stops.
+    pub(super) fn follow(
+        &self,
+        (watcher, watched): (Watcher, Watched),
+        triggers: Triggers,
+    ) -> Following {
         let (engine, queue) = (Arc::clone(&self.engine), Arc::clone(&self.queue));
         let requests = Requests::new(engine, queue, triggers.confirmations());
         let taking = triggers.run(watched.changes, watched.health, self.stop.clone());
@@ -123,18 +131,24 @@ impl Agent {
         }
     }
 
-    /// Serves health, metrics and the API; returns the address, with the port that was taken.
+    /// Serves health, metrics, the API and webhooks; returns the address, with the port that was
+    /// taken.
     ///
     /// # Errors
     ///
     /// When the address cannot be taken.
-    pub(super) async fn serve(&self, address: SocketAddr) -> Result<SocketAddr, Error> {
+    pub(super) async fn serve(
+        &self,
+        address: SocketAddr,
+        webhooks: Option<Arc<dyn Webhooks>>,
+    ) -> Result<SocketAddr, Error> {
         let listener = Listener::bind(address).await.map_err(Error::Serve)?;
         let address = listener.address();
         let known = Known { engine: Arc::clone(&self.engine), queue: Arc::clone(&self.queue) };
         let site = Site {
             catalog: Arc::new(known),
             metrics: (*self.metrics).clone(),
+            webhooks,
             version: env!("CARGO_PKG_VERSION"),
         };
         self.tasks.spawn(listener.serve(router(site), self.stop.clone(), Limits::default()));

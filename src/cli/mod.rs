@@ -40,6 +40,7 @@ mod store;
 mod suspend;
 mod sync;
 mod validate;
+mod webhooks;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::output::Output;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
-use super::{Exit, cloud, logging, runtime};
+use super::{Exit, cloud, logging, runtime, webhooks};
 use crate::aws::Budgets;
 use crate::config::{Config, Repository};
 use crate::reconcile::next::Pace;
@@ -57,13 +57,16 @@ fn needed(config: &Config) -> Result<&Repository, Error> {
 async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
-    let shown = remote.location.shown().to_owned();
+    let secrets = webhooks::secrets(config)?;
     let cloud = cloud::aws(config, &system_clock());
     let (agent, triggers) = Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
-    let address = agent.serve(config.listen.value).await?;
-    let following = agent.follow(remote, triggers);
+    let location = remote.location.clone();
+    let watching = agent.watcher(remote);
+    let webhooks = webhooks::receiver(secrets, &location, watching.1.poke.clone());
+    let address = agent.serve(config.listen.value, webhooks).await?;
+    let following = agent.follow(watching, triggers);
     agent.work(config.workers.value);
-    tracing::info!(repository = shown, %address, "the agent follows the repository");
+    tracing::info!(repository = location.shown(), %address, "the agent follows the repository");
     let lost = tokio::select! {
         biased;
         _ = terminate.recv() => None,

@@ -2,9 +2,19 @@
 
 use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
+use crate::model::webhook::Host;
 
-const TOP: [&str; 8] =
-    ["agent", "repository", "stateDirectory", "listen", "workers", "guards", "log", "environments"];
+const TOP: [&str; 9] = [
+    "agent",
+    "repository",
+    "stateDirectory",
+    "listen",
+    "workers",
+    "guards",
+    "log",
+    "environments",
+    "webhooks",
+];
 const AGENT: [&str; 1] = ["name"];
 const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];
 const LOG: [&str; 2] = ["format", "level"];
@@ -29,11 +39,15 @@ const REPOSITORY: [&str; 16] = [
 const ENVIRONMENT: [&str; 7] =
     ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
+const WEBHOOK: [&str; 2] = ["secretFile", "previousSecretFile"];
+
 /// Secrets that the environment may hold and the file may not, with the keys for their files.
-const SECRETS: [(&str, &str); 3] = [
+const SECRETS: [(&str, &str); 5] = [
     ("password", "passwordFile"),
     ("token", "tokenFile"),
     ("sshKeyPassphrase", "sshKeyPassphraseFile"),
+    ("secret", "secretFile"),
+    ("previousSecret", "previousSecretFile"),
 ];
 
 /// Reports every key that has no meaning, and every section that is no mapping.
@@ -53,13 +67,11 @@ pub(super) fn check(
             check.section(section, node, known);
         }
     }
-    let Some(environments) = root.at("environments") else { return check.found };
-    check.mapping("environments", environments);
-    for (name, _, environment) in environments.entries() {
-        check.section(&format!("environments.{name}"), environment, &ENVIRONMENT);
-        if let Some(roles) = environment.at("roles") {
-            check.mapping(&format!("environments.{name}.roles"), roles);
-        }
+    if let Some(environments) = root.at("environments") {
+        check.environments(environments);
+    }
+    if let Some(webhooks) = root.at("webhooks") {
+        check.webhooks(webhooks);
     }
     check.found
 }
@@ -70,6 +82,23 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    fn environments(&mut self, environments: &Node) {
+        self.mapping("environments", environments);
+        for (name, _, environment) in environments.entries() {
+            self.section(&format!("environments.{name}"), environment, &ENVIRONMENT);
+            if let Some(roles) = environment.at("roles") {
+                self.mapping(&format!("environments.{name}.roles"), roles);
+            }
+        }
+    }
+
+    fn webhooks(&mut self, webhooks: &Node) {
+        self.section("webhooks", webhooks, &Host::ALL.map(Host::as_str));
+        for (host, _, webhook) in webhooks.entries() {
+            self.section(&format!("webhooks.{host}"), webhook, &WEBHOOK);
+        }
+    }
+
     fn section(&mut self, path: &str, node: &Node, known: &[&str]) {
         self.mapping(path, node);
         for (key, place, value) in node.entries() {

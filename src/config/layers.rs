@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use secrecy::SecretString;
+
 use super::keys;
-use super::setting::{ConfigProblem, Setting, Source};
+use super::setting::{ConfigProblem, Secret, Setting, Source};
 use super::yaml::{self, Data, Node, Place};
 
 /// Holds what flags say, by the dotted name of the setting.
@@ -113,6 +115,16 @@ impl<'a> Layers<'a> {
         let name = variable_name(name);
         let value = (self.env)(&name).filter(|value| !value.is_empty())?;
         Some(Setting { value, source: Source::Environment(name) })
+    }
+
+    /// Takes a secret from the environment, or else the file that a layer names.
+    pub(super) fn secret(&mut self, name: &str) -> Option<Setting<Secret>> {
+        let value = self.variable(name);
+        let file = self.path(&format!("{name}File"));
+        match value {
+            Some(value) => Some(value.map(|text| Secret::Value(SecretString::from(text)))),
+            None => file.map(|path| path.map(Secret::File)),
+        }
     }
 
     /// Returns the names below a section of the file, with their places.

@@ -14,6 +14,7 @@ mod layers;
 mod read;
 mod repository;
 mod setting;
+mod webhooks;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::model::webhook::Host;
 use crate::model::{AccountId, Region, Scope};
 
 pub use layers::Overrides;
@@ -51,6 +53,18 @@ pub struct Config {
     pub log: Log,
     /// The accounts that manifests may name, by the name of the environment (`environments`).
     pub environments: BTreeMap<String, Environment>,
+    /// The secrets of the hosts whose webhooks are taken (`webhooks`); empty for none.
+    pub webhooks: BTreeMap<Host, WebhookSecrets>,
+}
+
+/// Holds the secrets that prove the webhooks of a host: either of them does.
+#[derive(Debug, Clone)]
+pub struct WebhookSecrets {
+    /// The secret (`webhooks.HOST.secretFile` or `LEVELSET_WEBHOOKS_HOST_SECRET`).
+    pub secret: Setting<Secret>,
+    /// The one before it, while the host may still use it (`webhooks.HOST.previousSecretFile` or
+    /// `LEVELSET_WEBHOOKS_HOST_PREVIOUS_SECRET`).
+    pub previous: Option<Setting<Secret>>,
 }
 
 /// Says where the manifests are and how they are read.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::layers::Layers;
-use super::{Config, Guards, Log, LogFormat, Setting, check, environments, repository};
+use super::{Config, Guards, Log, LogFormat, Setting, check, environments, repository, webhooks};
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -25,6 +25,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
             level: layers.setting("log.level", tracing::Level::INFO, check::log_level),
         },
         environments: environments::environments(layers),
+        webhooks: webhooks::webhooks(layers),
     }
 }
 

@@ -1,12 +1,9 @@
 //! From layers to the repository.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use secrecy::SecretString;
-
 use super::layers::Layers;
-use super::{Login, Repository, Secret, Setting, Source, check};
+use super::{Login, Repository, Setting, Source, check};
 
 /// The user that hosts expect beside a token, where any will do (GitHub, Authenticating with a
 /// GitHub App).
@@ -98,10 +95,10 @@ fn rank(source: &Source) -> u8 {
 
 fn login(layers: &mut Layers<'_>) -> Option<Login> {
     let username = layers.optional("repository.username", check::text);
-    let password = secret(layers, "repository.password");
-    let token = secret(layers, "repository.token");
+    let password = layers.secret("repository.password");
+    let token = layers.secret("repository.token");
     let key = layers.path("repository.sshKeyFile");
-    let passphrase = secret(layers, "repository.sshKeyPassphrase");
+    let passphrase = layers.secret("repository.sshKeyPassphrase");
     match (password, token, key) {
         (Some(password), None, None) => {
             let Some(username) = username else {
@@ -123,15 +120,5 @@ fn login(layers: &mut Layers<'_>) -> Option<Login> {
             layers.report("repository", &first, message);
             None
         }
-    }
-}
-
-/// Takes a secret from the environment, or else the file that a layer names.
-fn secret(layers: &mut Layers<'_>, name: &str) -> Option<Setting<Secret>> {
-    let value = layers.variable(name);
-    let file = layers.path(&format!("{name}File"));
-    match value {
-        Some(value) => Some(value.map(|text| Secret::Value(SecretString::from(text)))),
-        None => file.map(|path: Setting<PathBuf>| path.map(Secret::File)),
     }
 }

@@ -97,6 +97,36 @@ fn every_setting_of_a_full_file_is_read() {
 }
 
 #[test]
+fn the_secrets_of_webhooks_come_from_files_and_from_the_environment() {
+    let file = "webhooks:\n  github: {secretFile: s/new, previousSecretFile: s/old}\n";
+    let variable = [("LEVELSET_WEBHOOKS_GITLAB_SECRET", "hunter2")];
+    let config = load_all(file, &variable, &[]).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let (github, gitlab) = (&config.webhooks[&Host::GitHub], &config.webhooks[&Host::GitLab]);
+    let Secret::File(path) = &github.secret.value else { panic!("{github:?}") };
+    assert!(path.is_absolute() && path.ends_with("s/new"), "{path:?}");
+    assert!(matches!(&github.previous.as_ref().unwrap().value, Secret::File(_)));
+    assert_eq!(gitlab.secret.value.read().unwrap().expose_secret(), "hunter2");
+    assert!(gitlab.previous.is_none());
+    assert_eq!(config.webhooks.len(), 2);
+}
+
+#[test]
+fn a_webhook_without_its_secret_and_a_secret_in_the_file_are_refused() {
+    let file = "webhooks:\n  gitea: {secret: hunter2}\n  githup: {secretFile: a}\n  \
+                bitbucket: {previousSecretFile: a}\n";
+    let found = problems(file).join("\n");
+    assert!(!found.contains("hunter2"), "{found}");
+    for expected in [
+        "levelset.yaml:2:11: webhooks.gitea.secret: there is no such setting; a secret does not stand",
+        "levelset.yaml:3:3: webhooks.githup: there is no such setting; did you mean github?",
+        "webhooks.bitbucket.previousSecret: it stands beside a secret and not alone",
+    ] {
+        assert!(found.contains(expected), "{expected} is not in\n{found}");
+    }
+}
+
+#[test]
 fn a_relative_path_in_the_file_starts_at_the_folder_of_the_file() {
     let config = load_all(FULL, &[], &[]).unwrap();
     assert!(config.state_directory.value.is_absolute());

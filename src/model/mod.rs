@@ -28,6 +28,7 @@ pub mod rules;
 pub mod status;
 pub mod tree;
 pub mod version;
+pub mod webhook;
 pub mod window;
 
 pub use ask::{Ask, Asked};

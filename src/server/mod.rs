@@ -1,7 +1,8 @@
 //! The agent over HTTP: health, metrics and the API.
 //!
-//! In: a [`Catalog`] of what the agent knows, its [`Metrics`](crate::status::Metrics). Out: answers;
-//! nothing here changes anything.
+//! In: a [`Catalog`] of what the agent knows, its [`Metrics`](crate::status::Metrics), and who takes
+//! [`Webhooks`](crate::model::webhook::Webhooks). Out: answers; a webhook may wake somebody, and
+//! nothing else here changes anything.
 //!
 //! Invariants: a client that is slow, silent or rude costs one of a bounded number of connections
 //! for a bounded time; an error is a problem document (RFC 9457); no answer is shared with another
@@ -12,6 +13,7 @@ mod answer;
 mod catalog;
 mod listen;
 mod routes;
+mod webhooks;
 
 pub use catalog::{Catalog, CatalogError, CatalogFuture, Health};
 pub use listen::{Limits, Listener, ServeError};

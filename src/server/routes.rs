@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use super::answer::{line, problem, tagged};
 use super::catalog::{Catalog, CatalogError};
+use super::webhooks;
+use crate::model::webhook::Webhooks;
 use crate::model::{Key, ObjectKind};
 use crate::status::{Metrics, metrics};
 
@@ -23,7 +25,7 @@ const API_VERSION: &str = "platform.kby.io/v1alpha1";
 /// An answer that takes longer is given up; nothing that is asked here waits for AWS.
 const LONGEST_ANSWER: Duration = Duration::from_secs(10);
 
-/// No route takes a larger body.
+/// No route takes a larger body, but the one for webhooks.
 const LARGEST_BODY: usize = 1 << 20;
 
 /// Headers of every answer that does not set them itself: no guessing of types, no frames, no
@@ -42,6 +44,8 @@ pub struct Site {
     pub catalog: Arc<dyn Catalog>,
     /// Its figures.
     pub metrics: Metrics,
+    /// Who takes webhooks; `None` when nobody does.
+    pub webhooks: Option<Arc<dyn Webhooks>>,
     /// The program's version.
     pub version: &'static str,
 }
@@ -59,7 +63,8 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/networks/{name}", get(network))
         .route("/api/v1/problems", get(problems))
         .route("/api/v1/freezes", get(freezes))
-        .with_state(site);
+        .with_state(site.clone())
+        .merge(webhooks::routes(site));
     guarded(routes)
 }
 

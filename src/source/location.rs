@@ -76,6 +76,19 @@ impl Location {
         &self.shown
     }
 
+    /// Returns the path of a remote repository at its server, without slashes at its ends; `None` for
+    /// a repository on this machine.
+    pub fn path(&self) -> Option<String> {
+        if matches!(self.transport, Transport::Local(_)) {
+            return None;
+        }
+        let path = match Url::parse(&self.url) {
+            Ok(url) if url.has_host() => url.path().to_owned(),
+            _ => self.url.split_once(':')?.1.to_owned(),
+        };
+        Some(path.trim_matches('/').to_owned())
+    }
+
     /// Returns how the repository is reached.
     pub fn transport(&self) -> &Transport {
         &self.transport
@@ -265,6 +278,20 @@ mod tests {
         assert_eq!(name("/r", Some("main")), name("/r", Some("refs/heads/main")));
         assert_ne!(name("/r", Some("main")), name("/r", Some("dev")));
         assert_ne!(name("/r", None), name("/s", None));
+    }
+
+    #[test]
+    fn a_remote_repository_has_a_path_at_its_server() {
+        for (url, path) in [
+            ("https://git.example/acme/environments.git", Some("acme/environments.git")),
+            ("ssh://git@git.example:2222/acme/environments", Some("acme/environments")),
+            ("git@git.example:acme/environments.git", Some("acme/environments.git")),
+            ("git.example:/acme/environments", Some("acme/environments")),
+            ("/srv/git/r.git", None),
+            ("file:///srv/git/r.git", None),
+        ] {
+            assert_eq!(parse(url).unwrap().path().as_deref(), path, "{url}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use git2::build::TreeUpdateBuilder;
 use git2::{FileMode, Oid, Repository, Signature};
@@ -75,6 +76,8 @@ impl World {
         DirectFetcher {
             url: self.repository.path().to_str().unwrap().trim_end_matches('/').to_owned(),
             fetches: Arc::default(),
+            under_way: Arc::default(),
+            most: Arc::default(),
             broken: Arc::default(),
         }
     }
@@ -90,6 +93,8 @@ pub(crate) fn location(folder: &str) -> Location {
 pub(crate) struct DirectFetcher {
     url: String,
     pub(crate) fetches: Arc<AtomicUsize>,
+    under_way: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
     pub(crate) broken: Arc<Mutex<Option<Broken>>>,
 }
 
@@ -98,11 +103,18 @@ pub(crate) struct DirectFetcher {
 pub(crate) enum Broken {
     Fails,
     Hangs,
+    /// It takes three seconds.
+    Slow,
 }
 
 impl DirectFetcher {
     pub(crate) fn count(&self) -> usize {
         self.fetches.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many fetches were under way together at most.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
     }
 
     pub(crate) fn set_broken(&self, broken: Option<Broken>) {
@@ -118,16 +130,23 @@ impl Fetcher for DirectFetcher {
         rebuild: bool,
     ) -> Result<Fetched, SourceError> {
         self.fetches.fetch_add(1, Ordering::SeqCst);
+        let together = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(together, Ordering::SeqCst);
         let broken = *self.broken.lock().unwrap();
-        match broken {
+        let fetched = match broken {
             Some(Broken::Hangs) => std::future::pending().await,
             Some(Broken::Fails) => {
                 Err(SourceError::ServerError { url: location.shown().to_owned(), status: 503 })
             }
-            None => {
+            slow => {
+                if slow.is_some() {
+                    tokio::time::sleep(Duration::from_secs(3)).await;
+                }
                 let request = FetchRequest::new(location, access, rebuild);
                 transfer::fetch(&FetchRequest { url: self.url.clone(), server: None, ..request })
             }
-        }
+        };
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+        fetched
     }
 }

@@ -16,11 +16,12 @@ use tokio::time::Instant;
 
 use crate::model::budget::Level;
 use crate::model::status::Truth;
+use crate::model::webhook::{Host, Receipt};
 use crate::model::{Cause, ObjectStatus};
 
 mod family;
 
-use family::{Budget, Call, Condition, Families, Guarded, Outcome};
+use family::{Budget, Call, Condition, Families, Guarded, Outcome, Received};
 
 /// The media type of [`Metrics::encode`]'s text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -198,6 +199,11 @@ impl Metrics {
         self.families.source_up.set(0);
     }
 
+    /// Counts a webhook.
+    pub fn webhook(&self, host: Host, receipt: Receipt) {
+        self.families.webhooks.get_or_create(&Received::of(host, receipt)).inc();
+    }
+
     /// Writes every figure in OpenMetrics text.
     pub fn encode(&self) -> String {
         self.measure_running();
@@ -322,6 +328,7 @@ mod tests {
             "levelset_source_last_success_timestamp_seconds gauge",
             "levelset_source_stale gauge",
             "levelset_source_up gauge",
+            "levelset_webhooks counter",
             "levelset_workqueue_oldest_age_seconds gauge",
             "reconcile counter",
             "reconcile_duration_seconds histogram",

@@ -63,6 +63,11 @@ fn an_answer_of_ec2_is_refused_or_read_whole() {
 }
 
 #[test]
+fn a_webhook_without_a_proof_wakes_nobody() {
+    short_run("webhook");
+}
+
+#[test]
 fn every_target_has_a_short_run_and_every_corpus_a_target() {
     let source = include_str!("mod.rs");
     for target in TARGETS {

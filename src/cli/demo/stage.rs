@@ -78,7 +78,7 @@ impl Stage {
             Agent::open(&config, Arc::new(cloud.clone()), ample(), quick()).await?;
         let named = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
         let remote = remote(named, &config.state_directory.value)?;
-        drop(agent.follow(remote, triggers));
+        drop(agent.follow(agent.watcher(remote), triggers));
         agent.work(config.workers.value);
         let stage = Self { folder, repository, config, cloud, agent };
         stage.unpack()?;
@@ -246,7 +246,7 @@ impl Stage {
         let cloud = listener.local_addr().map_err(Error::demo)?;
         let stop = self.agent.stop.clone().cancelled_owned();
         self.agent.tasks.spawn(http::serve(self.cloud.clone(), listener, stop));
-        Ok((cloud, self.agent.serve(loopback).await?))
+        Ok((cloud, self.agent.serve(loopback, None).await?))
     }
 
     /// Returns the folder in which the agent keeps its state.

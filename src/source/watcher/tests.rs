@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use rand::SeedableRng as _;
+use sha2::Sha256;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::forge::webhook::{Followed, Receiver, Secrets};
+use crate::model::webhook::{Bell, Host, Receipt, Webhook, Webhooks as _};
 use crate::source::testing::{Broken, DirectFetcher, World, location};
 
 struct Fixed;
@@ -93,6 +97,60 @@ async fn a_thousand_pokes_lead_to_at_most_two_fetches() {
     tokio::time::sleep(Duration::from_secs(30)).await;
     let fetches = running.fetcher.count() - before;
     assert!((1..=2).contains(&fetches), "{fetches}");
+}
+
+/// Rings a watcher.
+struct Ringing(Poke);
+
+impl Bell for Ringing {
+    fn branch(&self) {
+        self.0.poke();
+    }
+
+    fn pull_request(&self, _: u64) {
+        panic!("a push is no pull request");
+    }
+}
+
+/// Returns the signature of GitHub.
+fn signature(key: &[u8], body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.update(body);
+    format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_webhooks_lead_to_one_fetch_at_a_time_and_at_most_one_that_waits() {
+    let running = started().await;
+    let secrets = Secrets::new(["k".into()]).unwrap();
+    let followed = Followed::new(Some("acme/environments"), Some("main"));
+    let bell = Arc::new(Ringing(running.watched.poke.clone()));
+    let receiver = Receiver::new([(Host::GitHub, secrets)].into(), followed, bell, Arc::new(Fixed));
+    let body = br#"{"ref":"refs/heads/main","repository":{"full_name":"acme/environments"}}"#;
+    let signature = signature(b"k", body);
+    running.fetcher.set_broken(Some(Broken::Slow));
+    minutes(1).await;
+    let before = running.fetcher.count();
+    let begin = Instant::now();
+    for number in 0..10_000 {
+        let delivery = number.to_string();
+        let headers = vec![
+            ("x-github-event", "push"),
+            ("x-github-delivery", &delivery),
+            ("x-hub-signature-256", &signature),
+        ];
+        let webhook = Webhook { host: Host::GitHub, headers, body };
+        assert_eq!(receiver.receive(&webhook), Receipt::Woken);
+        // Ten seconds in all: the fetches go on beside.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let lasted = begin.elapsed();
+    let meanwhile = running.fetcher.count() - before;
+    assert!((2..=4).contains(&meanwhile), "{meanwhile} fetches of three seconds in {lasted:?}");
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let fetches = running.fetcher.count() - before;
+    assert!(fetches <= meanwhile + 2, "{fetches}: one waits at most, and a poll may come");
+    assert_eq!(running.fetcher.most_at_once(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::PassResult;
+use crate::model::webhook::{Host, Receipt};
 use crate::model::{Freeze, status};
 
 /// Upper bounds in seconds: from a pass that reads a fresh cache to one that waits for AWS.
@@ -67,6 +68,18 @@ pub(super) struct Guarded {
     pub(super) guard: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Received {
+    host: &'static str,
+    result: &'static str,
+}
+
+impl Received {
+    pub(super) fn of(host: Host, receipt: Receipt) -> Self {
+        Self { host: host.as_str(), result: receipt.as_str() }
+    }
+}
+
 /// Holds every family and the registry that writes them.
 #[derive(Debug)]
 pub(super) struct Families {
@@ -92,6 +105,7 @@ pub(super) struct Families {
     pub(super) source_up: Gauge,
     pub(super) source_stale: Gauge,
     pub(super) source_success: Seconds,
+    pub(super) webhooks: Family<Received, Counter>,
 }
 
 impl Families {
@@ -119,6 +133,7 @@ impl Families {
             source_up: Gauge::default(),
             source_stale: Gauge::default(),
             source_success: Seconds::default(),
+            webhooks: Family::default(),
         };
         families.register_queue();
         families.register_passes();
@@ -141,6 +156,11 @@ impl Families {
         }
         for guard in Freeze::GUARDS {
             self.frozen.get_or_create(&Guarded { guard }).set(0);
+        }
+        for host in Host::ALL {
+            for receipt in Receipt::ALL {
+                self.webhooks.get_or_create(&Received::of(host, receipt)).inc_by(0);
+            }
         }
     }
 
@@ -219,6 +239,8 @@ impl Families {
         let rate =
             "Calls a second that the budget gains now; less than configured after throttling";
         registry.register("levelset_aws_budget_calls_per_second", rate, self.budget_rate.clone());
+        let webhooks = "Webhooks by host and by what became of them";
+        registry.register("levelset_webhooks", webhooks, self.webhooks.clone());
         let up = "1 when the last read of the repository succeeded, otherwise 0";
         registry.register("levelset_source_up", up, self.source_up.clone());
         let stale = "1 when the repository has not been confirmed for too long, otherwise 0";

@@ -7,6 +7,7 @@ mod location;
 mod manifest;
 mod observed;
 mod settings;
+mod webhook;
 mod xml;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ pub(crate) const TARGETS: &[Target] = &[
     Target { name: "observed", run: observed::run, seeds: observed::seeds },
     Target { name: "location", run: location::run, seeds: Vec::new },
     Target { name: "xml", run: xml::run, seeds: Vec::new },
+    Target { name: "webhook", run: webhook::run, seeds: Vec::new },
 ];
 
 impl Target {

@@ -1,0 +1,4 @@
+//! Git hosts: what they tell the agent.
+
+mod push;
+mod stage;
