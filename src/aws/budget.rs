@@ -12,6 +12,7 @@
 
 mod bucket;
 mod forecast;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,9 +24,10 @@ use tokio::time::{Instant, timeout_at};
 
 use self::bucket::Bucket;
 pub use self::forecast::{Holding, forecast};
+use self::waiting::Waiting;
 use crate::model::budget::{Count, Fill, Level};
 use crate::model::cloud::{Admission, CallFuture};
-use crate::model::{Budget, Call, CallError, Cause, Cloud, ErrorClass, Scope, Target};
+use crate::model::{AccountId, Budget, Call, CallError, Cause, Cloud, ErrorClass, Scope, Target};
 
 /// States the budgets of all services.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,12 +136,19 @@ pub struct Budgeted<C> {
     budgets: Budgets,
     buckets: Mutex<BTreeMap<(Scope, String), Arc<Bucket>>>,
     ledger: Mutex<BTreeMap<(Line, Outcome), u64>>,
+    waiting: Waiting,
 }
 
 impl<C: Cloud> Budgeted<C> {
     /// Puts budgets on the calls of `inner`.
     pub fn new(inner: C, budgets: Budgets) -> Self {
-        Self { inner, budgets, buckets: Mutex::default(), ledger: Mutex::default() }
+        Self {
+            inner,
+            budgets,
+            buckets: Mutex::default(),
+            ledger: Mutex::default(),
+            waiting: Waiting::default(),
+        }
     }
 
     /// Starts from how the buckets stood when the last agent looked, and from what it knew of
@@ -190,10 +199,13 @@ impl<C: Cloud> Budgeted<C> {
         call: &'a Call,
     ) -> Result<CallFuture<'a>, CallError> {
         let bucket = self.bucket(&target.scope, &call.service);
-        let deadline = Instant::now() + self.budgets.longest_wait;
-        if timeout_at(deadline, bucket.take(call.is_read())).await.is_err() {
-            self.count(target, call, Outcome::Withheld);
-            return Err(withheld(target, call));
+        if !bucket.try_take(call.is_read()) {
+            let deadline = Instant::now() + self.budgets.longest_wait;
+            let _noted = self.waiting.note(&target.scope.account);
+            if timeout_at(deadline, bucket.take(call.is_read())).await.is_err() {
+                self.count(target, call, Outcome::Withheld);
+                return Err(withheld(target, call));
+            }
         }
         let sending = self.inner.admit(target, call).await?;
         Ok(Box::pin(self.send(bucket, target, call, sending)))
@@ -243,6 +255,10 @@ impl<C: Cloud> Cloud for Budgeted<C> {
 
     fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
         Box::pin(self.wait(target, call))
+    }
+
+    fn is_waited_for(&self, account: &AccountId) -> bool {
+        self.waiting.is_at(account)
     }
 }
 

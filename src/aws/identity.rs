@@ -96,6 +96,10 @@ impl<C: Cloud> Cloud for Asserted<C> {
     fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
         Box::pin(self.wait(target, call))
     }
+
+    fn is_waited_for(&self, account: &AccountId) -> bool {
+        self.inner.is_waited_for(account)
+    }
 }
 
 #[cfg(test)]

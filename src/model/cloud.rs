@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Call, CallError, Cause, KindName, Scope};
+use super::{AccountId, Call, CallError, Cause, KindName, Scope};
 
 /// Says where a call goes and for which kind, so that credentials can differ per kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +52,12 @@ pub trait Cloud: Send + Sync {
     fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
         Box::pin(async move { Ok(self.call(target, call)) })
     }
+
+    /// Tells whether a call to an account waits for its budget now, so that one that is made later
+    /// would wait too.
+    fn is_waited_for(&self, _account: &AccountId) -> bool {
+        false
+    }
 }
 
 impl<C: Cloud + ?Sized> Cloud for Arc<C> {
@@ -61,5 +67,9 @@ impl<C: Cloud + ?Sized> Cloud for Arc<C> {
 
     fn admit<'a>(&'a self, target: &'a Target, call: &'a Call) -> Admission<'a> {
         (**self).admit(target, call)
+    }
+
+    fn is_waited_for(&self, account: &AccountId) -> bool {
+        (**self).is_waited_for(account)
     }
 }

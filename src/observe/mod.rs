@@ -26,6 +26,10 @@ use crate::model::{
 /// How many names may be read one by one before a new list is the cheaper read.
 const SINGLE_READS: usize = 2;
 
+/// A list is shared for so many times as long as it took to be read, if that is longer than any list
+/// is shared: with a long list, reading takes a sixth of the time, and of the budget, at most.
+const SHARED_PER_READING: i32 = 5;
+
 /// Reads resources and shares what it read.
 pub struct Observer {
     cloud: Arc<dyn Cloud>,
@@ -44,12 +48,16 @@ struct Slot {
 }
 
 struct Listing {
-    at: Timestamp,
+    /// When its last page was read.
+    read: Timestamp,
+    /// How long it may be shared.
+    lasts: SignedDuration,
     resources: Result<BTreeMap<Arc<str>, Arc<Observed>>, Doubt>,
 }
 
 impl Observer {
-    /// Makes an observer that shares a list for `freshness`.
+    /// Makes an observer that shares a list for `freshness` after it was read, and a list that took
+    /// long to be read for longer.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
         let swept = Mutex::new(clock.now());
         Self { cloud, clock, freshness, slots: Mutex::default(), swept }
@@ -166,8 +174,8 @@ impl Observer {
 
     fn is_fresh(&self, listing: Option<&Listing>) -> bool {
         listing.is_some_and(|listing| {
-            let age = self.clock.now().duration_since(listing.at);
-            age >= SignedDuration::ZERO && age <= self.freshness
+            let age = self.clock.now().duration_since(listing.read);
+            age >= SignedDuration::ZERO && age <= listing.lasts
         })
     }
 
@@ -191,22 +199,34 @@ impl Observer {
     }
 
     async fn list(&self, kind: &dyn Kind, target: &Target) -> Listing {
-        let at = self.clock.now();
+        let begun = self.clock.now();
+        let resources = self.resources(kind, target, begun).await;
+        let read = self.clock.now();
+        let lasts = match &resources {
+            Ok(_) => self.freshness.max(read.duration_since(begun) * SHARED_PER_READING),
+            Err(_) => self.freshness,
+        };
+        Listing { read, lasts, resources }
+    }
+
+    /// Reads everything of a kind in a scope; what is read is as old as the beginning of the reading.
+    async fn resources(
+        &self,
+        kind: &dyn Kind,
+        target: &Target,
+        at: Timestamp,
+    ) -> Result<BTreeMap<Arc<str>, Arc<Observed>>, Doubt> {
         let mut lists = Lists::new();
         for list in kind.lists() {
             match list::all(&*self.cloud, target, kind.service(), list).await {
                 Ok(items) => {
                     lists.insert(list.answer, items);
                 }
-                Err(error) => return Listing { at, resources: Err(doubt(error)) },
+                Err(error) => return Err(doubt(error)),
             }
         }
-        let resources = kind
-            .assemble(lists)
-            .into_iter()
-            .map(|(name, members)| (Arc::from(name), Arc::new(observed(members, at))))
-            .collect();
-        Listing { at, resources: Ok(resources) }
+        let named = |(name, members)| (Arc::from(name), Arc::new(observed(members, at)));
+        Ok(kind.assemble(lists).into_iter().map(named).collect())
     }
 
     async fn confirm(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {

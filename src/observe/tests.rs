@@ -98,6 +98,42 @@ async fn readers_at_the_same_time_share_one_list() {
     assert_eq!(scene.reads(), (1, 0));
 }
 
+/// A cloud that takes its time for every page.
+struct Slow {
+    clock: Arc<VirtualClock>,
+    sandbox: Sandbox,
+    page: SignedDuration,
+}
+
+impl Cloud for Slow {
+    fn call<'a>(
+        &'a self,
+        target: &'a Target,
+        call: &'a Call,
+    ) -> crate::model::cloud::CallFuture<'a> {
+        let mut now = self.clock.0.lock().unwrap();
+        *now = now.checked_add(self.page).unwrap();
+        drop(now);
+        self.sandbox.call(target, call)
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_takes_longer_than_it_is_fresh_is_read_once_for_all_that_come_soon_after() {
+    let mut scene = Scene::with(1_000);
+    let (clock, page) = (scene.clock.clone(), SignedDuration::from_secs(6));
+    let slow = Slow { clock: clock.clone(), sandbox: scene.sandbox.clone(), page };
+    scene.observer = Observer::new(Arc::new(slow), clock, FRESH);
+    for number in 0..1_000 {
+        assert!(matches!(scene.look(number).await, Observation::Present(_)));
+        scene.wait(SignedDuration::from_millis(290));
+    }
+    assert_eq!(scene.reads(), (10, 0), "in 290 seconds");
+    scene.wait(SignedDuration::from_secs(11));
+    scene.look(0).await;
+    assert_eq!(scene.reads(), (20, 0));
+}
+
 #[tokio::test]
 async fn a_list_is_shared_while_it_is_fresh_and_read_anew_after() {
     let scene = Scene::with(1);

@@ -140,6 +140,11 @@ impl Engine {
         })
     }
 
+    /// Returns the account and region of an object, if its environment is configured.
+    pub(super) fn scope(&self, object: &Object) -> Option<&Scope> {
+        self.environments.get(object.environment()).map(|environment| &environment.scope)
+    }
+
     fn unknown(&self, object: &Object, name: &str) -> String {
         let known: Vec<&str> = self.environments.keys().map(String::as_str).collect();
         let known = match known.is_empty() {

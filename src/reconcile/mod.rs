@@ -23,6 +23,7 @@ pub mod removal;
 pub mod requests;
 pub mod sight;
 pub mod triggers;
+mod turns;
 pub mod work_queue;
 pub mod worker;
 

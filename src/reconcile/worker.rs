@@ -1,6 +1,7 @@
 //! The workers: take a key, make a pass, say when the next one is due.
 //!
-//! A pass that panics or cannot be recorded is a failure of that key alone; the worker goes on.
+//! A pass that panics or cannot be recorded is a failure of that key alone; the worker goes on. A key
+//! whose account has no API budget left for another pass goes back into the queue.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use super::dependents::Dependents;
 use super::engine::Engine;
 use super::pass::{Passed, pass};
+use super::turns::{Turn, Turns};
 use super::work_queue::WorkQueue;
 use crate::model::Key;
 use crate::queue::{Lane, Taken, backoff};
@@ -22,6 +24,9 @@ use crate::status::metrics::{Metrics, PassResult};
 
 /// The wait after a pass that left no record: the store is in trouble, or the pass is.
 const UNRECORDED: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+
+/// How long a key waits whose account has no budget left.
+const NO_BUDGET: SignedDuration = SignedDuration::from_millis(250);
 
 /// Starts `count` workers, which end when `stop` is set and their pass has ended.
 pub fn start(
@@ -33,12 +38,14 @@ pub fn start(
     tasks: &TaskTracker,
 ) {
     let dependents = Arc::new(Dependents::default());
+    let turns = Arc::new(Turns::default());
     for _ in 0..count.max(1) {
         let worker = Worker {
             engine: engine.clone(),
             queue: queue.clone(),
             metrics: metrics.clone(),
             dependents: dependents.clone(),
+            turns: turns.clone(),
         };
         let stop = stop.clone();
         tasks.spawn(async move {
@@ -54,11 +61,13 @@ struct Worker {
     queue: Arc<WorkQueue>,
     metrics: Arc<Metrics>,
     dependents: Arc<Dependents>,
+    turns: Arc<Turns>,
 }
 
 impl Worker {
     async fn work(&self, taken: Taken<Key>) {
         let Taken { key, lane, waited } = taken;
+        let Ok(_turn) = self.turn(&key, lane) else { return self.put_back(&key, lane) };
         self.metrics.queue_waited(waited);
         let working = self.metrics.begin();
         let started = tokio::time::Instant::now();
@@ -78,6 +87,25 @@ impl Worker {
             Err(_) => self.unrecorded(&key, &Panicked, now),
         }
         drop(working);
+    }
+
+    /// Begins the turn of a key at its account; none is needed for one without a place.
+    fn turn(&self, key: &Key, lane: Lane) -> Result<Option<Turn<'_>>, NoBudget> {
+        let snapshot = self.engine.desired.snapshot();
+        let entry = snapshot.get(key);
+        let Some(scope) = entry.and_then(|entry| self.engine.scope(&entry.object)) else {
+            return Ok(None);
+        };
+        let is_waited_for = self.engine.cloud.is_waited_for(&scope.account);
+        let turn = self.turns.begin(scope.account.clone(), lane, is_waited_for);
+        turn.map(Some).ok_or(NoBudget)
+    }
+
+    /// Nothing was looked at and nothing has failed: the key only waits.
+    fn put_back(&self, key: &Key, lane: Lane) {
+        let now = self.engine.clock.now();
+        let at = now.checked_add(NO_BUDGET).unwrap_or(Timestamp::MAX);
+        self.queue.done(key, Some((lane, at)), now);
     }
 
     fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
@@ -107,6 +135,9 @@ impl Worker {
         self.queue.done(key, Some((Lane::Change, at)), at);
     }
 }
+
+/// Says that a key has to wait for its account's budget.
+struct NoBudget;
 
 /// Says that a pass ended in a panic; its message went to the log.
 #[derive(Debug, thiserror::Error)]

@@ -127,3 +127,27 @@ async fn five_hundred_new_databases_make_no_throttled_call_at_the_limits_of_rds(
     assert_eq!(sum(|count| count.throttled), 0);
     assert!(most_in_a_minute(&stage) <= 150 + 6 * 60, "half of what AWS takes");
 }
+
+/// A budget of one call in ten seconds, and a fleet that spends it for an hour before the other
+/// account's object has its turn.
+#[tokio::test(start_paused = true)]
+async fn an_account_without_budget_does_not_keep_another_one_waiting() {
+    let slow = Budget { burst: 3, per_second: 0.1, write_reserve: 2 };
+    let longest_wait = Duration::from_secs(3600);
+    let services = [("rds".to_owned(), slow)].into();
+    let budgets = Budgets { services, longest_wait, ..Budgets::default() };
+    let stage = Stage::begin(Settings::real(1), budgets).await;
+    let path = |number: usize| format!("{number:03}.yaml");
+    let mut files: Vec<(String, String)> =
+        (0..100).map(|n| (path(n), workspace(&format!("team-{n:03}"), ""))).collect();
+    files.push((path(100), workspace("team-last", "").replace("production", "staging")));
+    let files: Vec<(&str, String)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+    stage.commit(&files);
+    let last = Key::workspace("team-last");
+    let is_seen = async || {
+        stage.status(&last).await.is_some_and(|status| status.last_reconciled_time.is_some())
+    };
+    let took = stage.until(is_seen, Duration::from_secs(3600)).await;
+    assert!(took < Duration::from_secs(60), "the other account was looked at after {took:?}");
+}

@@ -54,7 +54,16 @@ impl Fence for Held {
 }
 
 pub(super) fn scope() -> Scope {
-    Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") }
+    in_account("123456789012")
+}
+
+/// The scope of the environment `staging`.
+pub(super) fn staging() -> Scope {
+    in_account("210987654321")
+}
+
+fn in_account(account: &str) -> Scope {
+    Scope { account: AccountId::new(account), region: Region::new("eu-west-1") }
 }
 
 /// A running agent and its world.
@@ -71,7 +80,9 @@ impl Stage {
     pub(super) async fn begin(settings: Settings, budgets: Budgets) -> Self {
         let clock = Arc::new(PausedClock::begin());
         let sandbox = Sandbox::new(clock.clone(), settings);
-        sandbox.seed_vpc(&scope(), "core", "10.0.0.0/16", &["a", "b", "c"]);
+        for scope in [scope(), staging()] {
+            sandbox.seed_vpc(&scope, "core", "10.0.0.0/16", &["a", "b", "c"]);
+        }
         let store = Arc::new(InMemory::new());
         let token = store.grant(Shard::default()).await.unwrap();
         let cache = Cache::new(Guard::default());
@@ -136,7 +147,9 @@ impl Stage {
 }
 
 fn environments() -> BTreeMap<String, Environment> {
-    [("production".to_owned(), Environment { scope: scope(), production: true })].into()
+    let production = Environment { scope: scope(), production: true };
+    let staging = Environment { scope: staging(), production: false };
+    [("production".to_owned(), production), ("staging".to_owned(), staging)].into()
 }
 
 fn engine(

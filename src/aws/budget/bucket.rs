@@ -47,19 +47,29 @@ impl Bucket {
         lock(&self.level).throttled(&self.budget, Instant::now());
     }
 
-    /// Waits for a token. Only the first of each line looks at the level (tokio's mutex is fair); a
-    /// read leaves the reserve alone, so no read passes while a write waits.
+    /// Takes a token if nobody waits in the line and there is one.
+    pub(super) fn try_take(&self, read: bool) -> bool {
+        let (line, floor) = self.line(read);
+        line.try_lock().is_ok_and(|_first_in_line| self.take_above(floor).is_ok())
+    }
+
+    /// Waits for a token. Only the first of each line looks at the level (tokio's mutex is fair).
     pub(super) async fn take(&self, read: bool) {
-        let (line, floor) =
-            if read { (&self.reads, self.budget.write_reserve) } else { (&self.writes, 0) };
+        let (line, floor) = self.line(read);
         let _first_in_line = line.lock().await;
-        loop {
-            let taken = lock(&self.level).take(&self.budget, f64::from(floor), Instant::now());
-            match taken {
-                Ok(()) => return,
-                Err(when) => sleep_until(when).await,
-            }
+        while let Err(when) = self.take_above(floor) {
+            sleep_until(when).await;
         }
+    }
+
+    /// Returns the line of a call and how many tokens it leaves; a read leaves the reserve alone, so
+    /// no read passes while a write waits.
+    fn line(&self, read: bool) -> (&tokio::sync::Mutex<()>, u32) {
+        if read { (&self.reads, self.budget.write_reserve) } else { (&self.writes, 0) }
+    }
+
+    fn take_above(&self, floor: u32) -> Result<(), Instant> {
+        lock(&self.level).take(&self.budget, f64::from(floor), Instant::now())
     }
 }
 
