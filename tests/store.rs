@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 mod contract;
 mod crash;
+mod outbox;
 
 use contract::record;
 
@@ -32,12 +33,15 @@ async fn refused(path: &Path) -> String {
 #[tokio::test]
 async fn the_store_in_memory_keeps_the_contract() {
     contract::check(&InMemory::new()).await;
+    outbox::check(&InMemory::new()).await;
 }
 
 #[tokio::test]
 async fn the_store_on_sqlite_keeps_the_contract() {
     let folder = TempDir::new().unwrap();
     contract::check(&Sqlite::open(&file(&folder)).await.unwrap()).await;
+    let folder = TempDir::new().unwrap();
+    outbox::check(&Sqlite::open(&file(&folder)).await.unwrap()).await;
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ pub mod hold;
 pub mod id;
 pub mod kind;
 pub mod observed;
+pub mod outbox;
 pub mod outcome;
 pub mod permission;
 pub mod plan;

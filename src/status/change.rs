@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
+
 use super::spending::Page;
 use super::store::{Declared, Event, Intent, Record, Settlement};
+use crate::model::outbox::{Post, Wanted};
 use crate::model::{Freeze, Key, ResourceId};
 
 /// Holds one write; its text completes "cannot ...".
@@ -18,6 +21,9 @@ pub(super) enum Change<'a> {
     Freeze(&'a Freeze),
     Thaw(&'a str),
     Spend(&'a Page),
+    Want(&'a [Wanted]),
+    Posted(&'a Post),
+    ForgetPosts(Timestamp),
 }
 
 impl fmt::Display for Change<'_> {
@@ -38,6 +44,9 @@ impl fmt::Display for Change<'_> {
             Self::Freeze(freeze) => write!(f, "record what the guard \"{}\" froze", freeze.guard),
             Self::Thaw(guard) => write!(f, "record that the guard \"{guard}\" froze nothing"),
             Self::Spend(_) => write!(f, "write what calls were spent on"),
+            Self::Want(_) => write!(f, "record what is to stand at the Git host"),
+            Self::Posted(post) => write!(f, "record how it went with {}", post.wanted.topic),
+            Self::ForgetPosts(_) => write!(f, "forget what stands at the Git host"),
         }
     }
 }

@@ -3,6 +3,8 @@
 //! It keeps the contract of [`Store`] and forgets everything when it is dropped: a crash is modelled
 //! by keeping the value and dropping its users.
 
+mod outbox;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +17,7 @@ use super::store::{
     Store, StoreError, StoreFuture,
 };
 use crate::model::budget::Level;
+use crate::model::outbox::{Post, Topic};
 use crate::model::status::Memory;
 use crate::model::{
     Ask, Asked, Freeze, Generation, Key, ObjectStatus, ResourceId, Shard, Spent, Token,
@@ -43,6 +46,7 @@ struct State {
     freezes: BTreeMap<String, Freeze>,
     forgotten: BTreeMap<Key, Generation>,
     spending: Spending,
+    posts: BTreeMap<Topic, Post>,
 }
 
 impl InMemory {
@@ -107,6 +111,9 @@ impl State {
                 self.freezes.remove(guard);
             }
             Change::Spend(page) => self.spending.write(page),
+            Change::Want(wanted) => self.want(wanted),
+            Change::Posted(tried) => self.posted(tried),
+            Change::ForgetPosts(before) => self.forget_posts(before),
         }
     }
 

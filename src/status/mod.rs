@@ -1,4 +1,4 @@
-//! What is remembered and told: conditions, history, the store, the metrics.
+//! What is remembered and told: conditions, history, the store with its outbox, the metrics.
 //!
 //! In: what a pass found. Out: the status that the API, the CLI and the reports show, and the
 //! memory that the next pass starts from.

@@ -6,6 +6,7 @@
 
 mod asked;
 mod open;
+mod outbox;
 mod rows;
 mod spending;
 

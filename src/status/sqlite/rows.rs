@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlitePool, query};
 
-use super::{asked, spending};
+use super::{asked, outbox, spending};
 use crate::model::policy::DeletionPolicy;
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
@@ -69,6 +69,9 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
         Change::Freeze(freeze) => asked::freeze(to, freeze).await,
         Change::Thaw(guard) => asked::thaw(to, guard).await,
         Change::Spend(page) => spending::write(to, page).await,
+        Change::Want(wanted) => outbox::want(to, wanted).await,
+        Change::Posted(tried) => outbox::settle(to, tried).await,
+        Change::ForgetPosts(before) => outbox::forget(to, before).await,
     }
 }
 

@@ -1,0 +1,126 @@
+//! Gitea and Forgejo.
+//!
+//! Source: the API description that Gitea and Forgejo serve as `/swagger.v1.json`.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::caller::parse;
+use super::{Api, ApiFuture, Caller, Comment, CommitStatus, PullRequest, State};
+use crate::forge::wire::Method;
+use crate::model::Revision;
+
+/// Speaks with a repository of Gitea or Forgejo.
+pub struct Gitea(pub Caller);
+
+#[derive(Deserialize)]
+struct User {
+    login: String,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    number: u64,
+    html_url: String,
+    head: Side,
+    base: Side,
+}
+
+#[derive(Deserialize)]
+struct Side {
+    sha: String,
+    #[serde(rename = "ref")]
+    branch: String,
+    repo_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Note {
+    id: u64,
+    #[serde(default)]
+    body: String,
+    user: Option<User>,
+}
+
+const fn word(state: State) -> &'static str {
+    match state {
+        State::Pending => "pending",
+        State::Success => "success",
+        State::Failure => "failure",
+        State::Superseded => "warning",
+    }
+}
+
+impl Api for Gitea {
+    fn set_status<'a>(&'a self, status: &'a CommitStatus) -> ApiFuture<'a, ()> {
+        Box::pin(async move {
+            let url = self.0.of(&["statuses", status.revision.as_str()])?;
+            let body = json!({
+                "state": word(status.state),
+                "context": status.context,
+                "description": status.description,
+                "target_url": status.link.as_deref().unwrap_or_default(),
+            });
+            self.0.write(Method::Post, url, body).await.map(drop)
+        })
+    }
+
+    fn pull_requests(&self) -> ApiFuture<'_, Vec<PullRequest>> {
+        Box::pin(async move {
+            let mut url = self.0.of(&["pulls"])?;
+            url.query_pairs_mut().extend_pairs([("state", "open"), ("limit", "50")]);
+            let found = self.0.pages::<Request>(url).await?;
+            Ok(found.into_iter().map(PullRequest::from).collect())
+        })
+    }
+
+    fn comments(&self, number: u64) -> ApiFuture<'_, Vec<Comment>> {
+        Box::pin(async move {
+            let url = self.0.of(&["issues", &number.to_string(), "comments"])?;
+            let found = self.0.pages::<Note>(url).await?;
+            Ok(found.into_iter().map(Comment::from).collect())
+        })
+    }
+
+    fn add_comment<'a>(&'a self, number: u64, body: &'a str) -> ApiFuture<'a, String> {
+        Box::pin(async move {
+            let url = self.0.of(&["issues", &number.to_string(), "comments"])?;
+            let answer = self.0.write(Method::Post, url, json!({ "body": body })).await?;
+            Ok(parse::<Note>(&answer)?.id.to_string())
+        })
+    }
+
+    fn edit_comment<'a>(&'a self, _: u64, id: &'a str, body: &'a str) -> ApiFuture<'a, ()> {
+        Box::pin(async move {
+            let url = self.0.of(&["issues", "comments", id])?;
+            self.0.write(Method::Patch, url, json!({ "body": body })).await.map(drop)
+        })
+    }
+
+    fn myself(&self) -> ApiFuture<'_, String> {
+        Box::pin(async move { Ok(self.0.read::<User>(self.0.at(&["user"])?).await?.login) })
+    }
+}
+
+impl From<Request> for PullRequest {
+    fn from(request: Request) -> Self {
+        Self {
+            number: request.number,
+            is_fork: request.head.repo_id != request.base.repo_id,
+            head: Revision::new(request.head.sha),
+            head_branch: request.head.branch,
+            base_branch: request.base.branch,
+            link: request.html_url,
+        }
+    }
+}
+
+impl From<Note> for Comment {
+    fn from(note: Note) -> Self {
+        Self {
+            id: note.id.to_string(),
+            author: note.user.map(|user| user.login).unwrap_or_default(),
+            body: note.body,
+        }
+    }
+}

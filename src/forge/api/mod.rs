@@ -1,0 +1,116 @@
+//! What we ask of a host: the port [`Api`], and the four hosts behind it.
+//!
+//! In: values of ours. Out: calls of a host's API, in its own words and limits, or a [`Refusal`].
+//!
+//! A further call is a method of [`Api`], and one function in each of `github`, `gitlab`, `gitea` and
+//! `bitbucket`, made of what [`Caller`] has: `read` for one object, `pages` for a list of any
+//! length, `write` for a change. Waiting, trying again and sparing the host are not decided here but by
+//! whoever calls.
+//!
+//! Invariants: every list is read to its end or it is a refusal; a page of another origin is never
+//! asked for, so that credentials stay where they belong.
+
+mod bitbucket;
+mod caller;
+mod gitea;
+mod github;
+mod gitlab;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::model::Revision;
+
+pub use bitbucket::Bitbucket;
+pub use caller::{Caller, Place};
+pub use gitea::Gitea;
+pub use github::GitHub;
+pub use gitlab::GitLab;
+
+use super::refusal::Refusal;
+
+/// The future of a call.
+pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send + 'a>>;
+
+/// Speaks with one repository at a host.
+pub trait Api: Send + Sync {
+    /// Writes the status of a commit; the same again is taken for done.
+    fn set_status<'a>(&'a self, status: &'a CommitStatus) -> ApiFuture<'a, ()>;
+
+    /// Lists the open pull requests.
+    fn pull_requests(&self) -> ApiFuture<'_, Vec<PullRequest>>;
+
+    /// Lists the comments on a pull request, those on single lines left out.
+    fn comments(&self, number: u64) -> ApiFuture<'_, Vec<Comment>>;
+
+    /// Adds a comment to a pull request; returns its id.
+    fn add_comment<'a>(&'a self, number: u64, body: &'a str) -> ApiFuture<'a, String>;
+
+    /// Replaces the text of a comment.
+    fn edit_comment<'a>(&'a self, number: u64, id: &'a str, body: &'a str) -> ApiFuture<'a, ()>;
+
+    /// Returns who we are, as [`Comment::author`] has it.
+    fn myself(&self) -> ApiFuture<'_, String>;
+}
+
+/// Says how a commit stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It is being worked on, or waits.
+    Pending,
+    /// All of it is so.
+    Success,
+    /// Something of it does not come about.
+    Failure,
+    /// A later commit took its place before all of it was so.
+    Superseded,
+}
+
+/// Holds what is to stand beside a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitStatus {
+    /// The commit.
+    pub revision: Revision,
+    /// The name of the status, unique within the commit: `levelset/NAME/sync`.
+    pub context: String,
+    /// How it stands.
+    pub state: State,
+    /// A clause for people of up to [`LONGEST_DESCRIPTION`] bytes, without a duration.
+    pub description: String,
+    /// Where more is told, over HTTP or HTTPS.
+    pub link: Option<String>,
+    /// The branch that the commit is on, where it is known.
+    pub branch: Option<String>,
+}
+
+/// What every host takes, in bytes. GitHub takes 140 characters, the others more.
+pub const LONGEST_DESCRIPTION: usize = 140;
+
+/// Describes an open pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its number within the repository.
+    pub number: u64,
+    /// Its newest commit; Bitbucket tells the first twelve digits.
+    pub head: Revision,
+    /// The branch that is to be merged.
+    pub head_branch: String,
+    /// The branch that it is to be merged into.
+    pub base_branch: String,
+    /// True when it comes from another repository, or from one that is gone.
+    pub is_fork: bool,
+    /// Where people look at it.
+    pub link: String,
+}
+
+/// Holds a comment on a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// Its id at the host.
+    pub id: String,
+    /// Who wrote it.
+    pub author: String,
+    /// The text, in the host's Markdown.
+    pub body: String,
+}
