@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use levelset::diff::diff;
 use levelset::kinds;
-use levelset::manifest::expand::{Place, expand};
+use levelset::manifest::expand::{Alone, Place, expand};
 use levelset::manifest::{Object, parse};
 use levelset::model::kind::Lists;
 use levelset::model::policy::DisruptionPolicy;
@@ -141,7 +141,7 @@ fn run(
         return Ok(Expected { problems, ..Expected::default() });
     }
     let object = parsed.objects.first().ok_or("the manifest holds no object")?;
-    let resources = expand(object, &place(), &|_| false);
+    let resources = expand(object, &place(), &Alone);
     let outside = resources.iter().find(|it| it.id.scope != home(it));
     assert!(outside.is_none(), "{outside:?} is not where its kind lives");
     let seen = observe(answers);
@@ -167,6 +167,7 @@ fn remove(
         owner: resource.owner.clone(),
         policy: object.policy().deletion,
         left: None,
+        needs: BTreeSet::new(),
     };
     let seen = seen.get(&resource.id).cloned().map(Arc::new);
     let seen = seen.map_or(Observation::Absent, Observation::Present);

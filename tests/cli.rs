@@ -1,5 +1,6 @@
 //! The built program from outside: exit codes, streams, and what people and programs read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -554,7 +555,7 @@ fn the_demo_goes_through_every_act_on_its_own() {
     assert_eq!((code(&output), err(&output)), (0, ""));
     let told = out(&output);
     for expected in [
-        "Plan: 13 to create",
+        "Plan: 14 to create",
         "8 of 9 as declared; 1 Reported\n",
         " Reverted ",
         "refused[EncryptionImmutable]",
@@ -609,6 +610,7 @@ fn owned() -> Owned {
         owner: "levelset/Workspace/payments".to_owned(),
         policy: DeletionPolicy::Snapshot,
         left: None,
+        needs: BTreeSet::new(),
     }
 }
 

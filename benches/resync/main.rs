@@ -16,7 +16,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use levelset::desired::{Cache, Reader};
 use levelset::kinds;
-use levelset::manifest::expand::expand;
+use levelset::manifest::expand::{Alone, expand};
 use levelset::model::Key;
 use levelset::queue::Lane;
 use levelset::reconcile::engine::Engine;
@@ -165,7 +165,7 @@ async fn read_lists(engine: &Engine, objects: usize) {
     for number in (0..objects).step_by(fleet::PER_ACCOUNT) {
         let object = &snapshot.get(&key(number)).expect("it is declared").object;
         let place = engine.place(object).expect("its environment is configured");
-        for resource in expand(object, &place, &|_| false) {
+        for resource in expand(object, &place, &Alone) {
             let kind = kinds::find(&resource.id.kind).expect("a kind that is compiled in");
             let _ = engine.observer.observe(kind, &resource.id).await;
         }

@@ -266,22 +266,22 @@ impl Cache {
         }
     }
 
-    /// Adds the workspaces that name a network which changed.
+    /// Adds the objects that name one which changed.
     fn wake_dependents(&self, changes: &mut Changes) {
-        let networks: BTreeSet<Arc<str>> = changes
+        let changed: BTreeSet<Key> = changes
             .keys
             .iter()
-            .filter(|(key, _)| key.kind == ObjectKind::Network)
             .filter(|(_, change)| {
                 !matches!(change, Change::Annotations | Change::Problems | Change::Frozen)
             })
-            .map(|(key, _)| Arc::clone(&key.name))
+            .map(|(key, _)| key.clone())
             .collect();
-        if networks.is_empty() {
+        if changed.is_empty() {
             return;
         }
         for (key, entry) in self.working.objects.iter() {
-            if network_of(&entry.object).is_some_and(|name| networks.contains(name)) {
+            let names_one = entry.object.named().any(|other| changed.contains(other));
+            if names_one || network_of(&entry.object).is_some_and(|it| changed.contains(&it)) {
                 changes.keys.entry(key.clone()).or_insert(Change::Dependency);
             }
         }
@@ -335,10 +335,9 @@ fn appear(
     (entry, Some(Change::Appeared), is_new)
 }
 
-/// Returns the name of the network that an object lives in.
-fn network_of(object: &Object) -> Option<&str> {
-    match &object.spec {
-        Spec::Workspace(spec) => spec.resources.network.as_ref().map(|network| &*network.vpc_ref),
-        Spec::Network(_) => None,
-    }
+/// Returns the network that an object lives in.
+fn network_of(object: &Object) -> Option<Key> {
+    let Spec::Workspace(spec) = &object.spec else { return None };
+    let network = spec.resources.network.as_ref()?;
+    Some(Key::new(ObjectKind::Network, network.vpc_ref.as_str()))
 }

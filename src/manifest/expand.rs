@@ -3,8 +3,8 @@
 //! In: an object and its [`Place`]. Out: [`Resource`]s in the order of their dependencies, with
 //! references to each other's outputs as data.
 //!
-//! No cycle can be declared: within an object a resource refers to those before it, and across
-//! objects a workspace refers to a network, which refers to nothing.
+//! References in texts are looked up here too. A circle of them is a problem of the manifests; should
+//! one be in force nevertheless, its members wait for each other and are not made.
 //!
 //! Invariants: names follow from the agent's and the object's name alone; the DB subnet group of a
 //! VPC is the same resource with the same owner whether a `Network` object declares the VPC or a
@@ -13,6 +13,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
@@ -20,9 +21,10 @@ use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_grou
 use crate::kinds::iam_role::spec as role_spec;
 use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
+use crate::manifest::references::bind::{bind, in_order};
 use crate::manifest::workspace::WorkspaceSpec;
 use crate::manifest::{Object, Spec};
-use crate::model::{Input, KindName, ObjectKind, Resource, ResourceId, Scope};
+use crate::model::{Input, Key, KindName, ObjectKind, Resource, ResourceId, Scope};
 
 /// Says where an object's resources live and who makes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +37,31 @@ pub struct Place {
     pub production: bool,
 }
 
+/// Knows the other objects of the repository.
+pub trait Neighbours {
+    /// Tells whether there is a `Network` of this name for the account and region of `place`.
+    fn is_network(&self, name: &str, place: &Place) -> bool;
+
+    /// Returns an object and its place.
+    fn find(&self, key: &Key) -> Option<(Arc<Object>, Place)>;
+}
+
+/// Says that an object is looked at by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Alone;
+
+impl Neighbours for Alone {
+    fn is_network(&self, _name: &str, _place: &Place) -> bool {
+        false
+    }
+
+    fn find(&self, _key: &Key) -> Option<(Arc<Object>, Place)> {
+        None
+    }
+}
+
 impl Place {
-    fn id(&self, kind: KindName, name: &str) -> ResourceId {
+    pub(super) fn id(&self, kind: KindName, name: &str) -> ResourceId {
         ResourceId { kind, scope: self.scope.clone(), name: name.into() }
     }
 
@@ -47,31 +72,51 @@ impl Place {
         self.id(DB_SUBNET_GROUP, &name)
     }
 
+    /// Returns the VPC that a workspace's `vpcRef` names.
+    pub(super) fn vpc(&self, reference: &str, neighbours: &dyn Neighbours) -> ResourceId {
+        let network = neighbours
+            .is_network(reference, self)
+            .then(|| neighbours.find(&Key::new(ObjectKind::Network, reference)))
+            .flatten();
+        match network {
+            Some((object, _)) => self.vpc_of(&object),
+            None => self.id(VPC, reference),
+        }
+    }
+
+    /// Returns the VPC of a `Network` object.
+    pub(super) fn vpc_of(&self, network: &Object) -> ResourceId {
+        let declared = match &network.spec {
+            Spec::Network(spec) => spec.vpc_name.as_deref(),
+            Spec::Workspace(_) => None,
+        };
+        self.id(VPC, declared.unwrap_or(&network.key.name))
+    }
+
     fn owner(&self, kind: ObjectKind, name: &str) -> String {
         format!("{}/{kind}/{name}", self.agent)
     }
 }
 
 /// Expands an object into resources, in the order of their dependencies.
-///
-/// `is_network` tells whether the repository holds a `Network` object of a name for the same
-/// account and region.
-pub fn expand(object: &Object, place: &Place, is_network: &dyn Fn(&str) -> bool) -> Vec<Resource> {
-    match &object.spec {
-        Spec::Workspace(spec) => workspace(object, spec, place, is_network),
+pub fn expand(object: &Object, place: &Place, neighbours: &dyn Neighbours) -> Vec<Resource> {
+    let mut resources = match &object.spec {
+        Spec::Workspace(spec) => workspace(object, spec, place, neighbours),
         Spec::Network(spec) => network(object, spec, place),
-    }
+    };
+    bind(&mut resources, object, place, neighbours);
+    in_order(resources)
 }
 
 fn workspace(
     object: &Object,
     spec: &WorkspaceSpec,
     place: &Place,
-    is_network: &dyn Fn(&str) -> bool,
+    neighbours: &dyn Neighbours,
 ) -> Vec<Resource> {
     let owner = place.owner(object.key.kind, &object.key.name);
     let mut resources = match &spec.resources.database {
-        Some(database) => with_database(object, spec, database, &owner, place, is_network),
+        Some(database) => with_database(object, spec, database, &owner, place, neighbours),
         None => Vec::new(),
     };
     if let Some(iam) = &spec.resources.iam {
@@ -94,11 +139,11 @@ fn with_database(
     database: &Database,
     owner: &str,
     place: &Place,
-    is_network: &dyn Fn(&str) -> bool,
+    neighbours: &dyn Neighbours,
 ) -> Vec<Resource> {
     let mut resources = Vec::new();
     let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
-    if let Some(name) = network.filter(|name| !is_network(name)) {
+    if let Some(name) = network.filter(|name| !neighbours.is_network(name, place)) {
         resources.extend(vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place));
     }
     let group = parameter_group(object, database, owner, place);
@@ -189,6 +234,19 @@ mod tests {
         Place { scope, agent: "level".to_owned(), production: true }
     }
 
+    /// Networks that are known by name alone.
+    struct Named<'a>(&'a [&'a str]);
+
+    impl Neighbours for Named<'_> {
+        fn is_network(&self, name: &str, _place: &Place) -> bool {
+            self.0.contains(&name)
+        }
+
+        fn find(&self, _key: &Key) -> Option<(Arc<Object>, Place)> {
+            None
+        }
+    }
+
     fn expanded(kind: &str, spec: &str, networks: &[&str]) -> Vec<Resource> {
         let text = format!(
             "apiVersion: platform.kby.io/v1alpha1\nkind: {kind}\nmetadata: {{name: team-a}}\nspec:\n  \
@@ -196,7 +254,7 @@ mod tests {
         );
         let parsed = parse("file.yaml", text.as_bytes());
         assert!(!parsed.is_broken(), "{:?}", parsed.problems);
-        expand(&parsed.objects[0], &place(), &|name| networks.contains(&name))
+        expand(&parsed.objects[0], &place(), &Named(networks))
     }
 
     fn ids(resources: &[Resource]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::yaml::lines;
+use super::yaml::{Node, lines};
 use crate::model::{Finding, Position, Problem, Severity};
 
 /// The longest line that is quoted in a problem, in characters.
@@ -43,10 +43,16 @@ impl Mistake {
         }
     }
 
-    /// Places a finding.
-    pub(super) fn of(finding: Finding, span: Range<usize>) -> Self {
-        let Finding { severity, code, message, hint, .. } = finding;
-        Self { span, severity, code, message, hint, first: None }
+    /// Places a finding in the document that it is about; `text` is what the tree's spans point into.
+    pub(super) fn found(finding: Finding, root: &Node, text: &str) -> Self {
+        let whole = root.locate(&finding.pointer);
+        let Finding { severity, code, message, hint, part, .. } = finding;
+        let within = part.and_then(|part| {
+            // A part that the file writes in another way (escaped, folded) stands where the whole is.
+            let at = text.get(whole.clone())?.find(&part)?;
+            Some(whole.start + at..whole.start + at + part.len())
+        });
+        Self { span: within.unwrap_or(whole), severity, code, message, hint, first: None }
     }
 
     /// Adds what to do.

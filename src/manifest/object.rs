@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::annotations::{self, ADOPT, OWNER, SNOOZE_UNTIL, SUSPEND};
+use super::references::Mention;
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::workspace::WorkspaceSpec;
 use crate::model::{Finding, Holder, Holds, Key, ObjectKind, Policy, Snooze};
@@ -28,6 +29,8 @@ pub struct Object {
     /// A SHA-256 of the parsed spec in hexadecimal: equal digests mean equal meaning, whatever the
     /// comments and the layout.
     pub digest: Arc<str>,
+    /// The outputs of resources that its texts name.
+    pub mentions: Vec<Mention>,
 }
 
 /// Holds the `spec` of a manifest.
@@ -70,6 +73,11 @@ impl Object {
     /// Tells whether the object may take over existing resources without our tag.
     pub fn adopts(&self) -> bool {
         self.has(ADOPT)
+    }
+
+    /// Iterates over the other objects that its texts name.
+    pub fn named(&self) -> impl Iterator<Item = &Key> {
+        self.mentions.iter().filter_map(|mention| mention.reference.object.as_ref())
     }
 
     fn has(&self, annotation: &str) -> bool {

@@ -10,7 +10,7 @@ use super::envelope::{API_VERSION, Envelope, GROUP, KINDS, Metadata, Seed};
 use super::mistake::{Mistake, Source};
 use super::object::{Object, Spec};
 use super::yaml::{self, Document, Node};
-use super::{annotations, check, name, salvage, schema, words};
+use super::{annotations, check, name, references, salvage, schema, words};
 use crate::model::{Finding, Key, ObjectKind, Problem, Severity};
 
 /// The most documents that one file may hold.
@@ -92,27 +92,8 @@ pub(super) fn failed(path: &str) -> Parsed {
     Parsed { problems: vec![problem], unsure: true, ..Parsed::default() }
 }
 
-/// Makes a problem that stands at the name of an object.
-pub(super) fn at_name(
-    path: &str,
-    bytes: &[u8],
-    key: &Key,
-    code: &'static str,
-    message: String,
-    hint: String,
-) -> Option<Problem> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let span = yaml::documents(text).into_iter().find_map(|document| {
-        let root = yaml::tree(document.text).ok()?;
-        (key_of(&root).as_ref() == Some(key)).then(|| name_of(document))
-    })?;
-    let mistake = Mistake::error(span, code, message).hint(hint);
-    Some(Source::new(path.into(), text).problem(mistake))
-}
-
 /// Returns the key that a document names, if it is one of ours.
-fn key_of(root: &Node) -> Option<Key> {
+pub(super) fn key_of(root: &Node) -> Option<Key> {
     let kind = kind_of(root).ok()?;
     let name = root.at(&["metadata", "name"])?.text()?;
     Some(Key::new(kind, name))
@@ -154,7 +135,8 @@ impl<'a> File<'a> {
 
     /// Returns the object of a document of which nothing is to be told.
     fn good(&self, envelope: Envelope, document: Document<'_>) -> Option<Object> {
-        let clean = !envelope.has_status && findings(&envelope.metadata, &envelope.spec).is_empty();
+        let findings = findings(&envelope.metadata, &envelope.spec, document.text);
+        let clean = !envelope.has_status && findings.is_empty();
         let shape = schema::shape(envelope.spec.kind()).member("spec")?;
         let value = envelope.spec.to_value();
         (clean && shape.admits(&value)).then(|| self.object(envelope, document))
@@ -169,6 +151,10 @@ impl<'a> File<'a> {
             hold_lines: holds.map(|(annotation, at)| (annotation, line(at))).collect(),
             key: Key::new(spec.kind(), metadata.name),
             digest: digest(&spec).into(),
+            mentions: match references::may_be_in(document.text) {
+                true => references::mentions(&spec),
+                false => Vec::new(),
+            },
             spec,
             annotations: metadata.annotations,
             path: position.path,
@@ -255,12 +241,11 @@ impl Inspection {
         }
         let read = yaml::read(text, Seed { kind: Some(kind) });
         let findings = match &read {
-            Ok(envelope) => findings(&envelope.metadata, &envelope.spec),
+            Ok(envelope) => findings(&envelope.metadata, &envelope.spec, text),
             Err(_) => salvage::findings(kind, root, &mistakes),
         };
         for finding in findings {
-            let span = root.locate(&finding.pointer);
-            let mistake = Mistake::of(finding, span);
+            let mistake = Mistake::found(finding, root, text);
             // A range that the schema and the section's check both know is told once.
             let known = |other: &Mistake| other.span == mistake.span && other.code == mistake.code;
             if !mistakes.iter().any(known) {
@@ -279,10 +264,14 @@ impl Inspection {
     }
 }
 
-/// Returns what the meaning of a manifest gives reason to tell.
-fn findings(metadata: &Metadata, spec: &Spec) -> Vec<Finding> {
+/// Returns what the meaning of a manifest gives reason to tell; `text` is its document.
+fn findings(metadata: &Metadata, spec: &Spec, text: &str) -> Vec<Finding> {
     let mut found = of_metadata(metadata);
     found.extend(spec.check(&metadata.name));
+    if references::may_be_in(text) {
+        let key = Key::new(spec.kind(), metadata.name.as_str());
+        found.extend(references::check(spec, &key, true));
+    }
     found
 }
 

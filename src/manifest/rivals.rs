@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::object::{Object, Spec};
-use super::parse::at_name;
+use super::placed::at_name;
 use crate::kinds::db_instance::spec::{self, Database};
 use crate::model::{Key, Problem};
 

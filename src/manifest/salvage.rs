@@ -10,10 +10,12 @@ use serde_json::{Map, Value};
 use super::envelope::Metadata;
 use super::mistake::Mistake;
 use super::network::NetworkSpec;
+use super::object::Spec;
 use super::parse::of_metadata;
+use super::references;
 use super::workspace::{Resources, WorkspaceSpec};
 use super::yaml::{Data, Node};
-use crate::model::{Finding, ObjectKind};
+use crate::model::{Finding, Key, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
@@ -37,7 +39,12 @@ pub(super) fn findings(kind: ObjectKind, root: &Node, mistakes: &[Mistake]) -> V
     let name = metadata.map(|metadata| metadata.name).unwrap_or_default();
     found.extend(match kind {
         ObjectKind::Workspace => match read::<WorkspaceSpec>(&clean, "/spec") {
-            Some(spec) => spec.check(&name),
+            Some(spec) => {
+                let mut found = spec.check(&name);
+                let key = Key::workspace(name);
+                found.extend(references::check(&Spec::Workspace(spec), &key, false));
+                found
+            }
             None => read::<Resources>(&clean, "/spec/resources")
                 .map(|resources| resources.check(&name))
                 .unwrap_or_default(),

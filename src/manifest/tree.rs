@@ -16,9 +16,11 @@ use std::sync::Arc;
 
 use super::Object;
 use super::parse::{Parsed, failed, parse, refused};
+use super::placed::at_finding;
+use super::references::across::{Told, across};
 use super::rivals::{Twin, duplicate, twins};
 use crate::model::tree::Content;
-use crate::model::{ChangeSet, Entry, Key, Problem};
+use crate::model::{ChangeSet, Entry, Finding, Key, Problem};
 
 /// From this many changed files on, they are parsed by several threads.
 const MANY: usize = 64;
@@ -87,15 +89,36 @@ impl Files {
         let mut all: Vec<Problem> =
             of_files.chain(self.contested.values().flatten()).cloned().collect();
         all.extend(twins(self.objects()).iter().filter_map(|found| self.tell_twin(found)));
+        let across = across(self.objects(), |key| self.object(key)).into_iter();
+        all.extend(across.filter_map(|told| self.tell_reference(told)));
         all.sort();
         all.dedup();
         all
     }
 
     fn tell_twin(&self, found: &Twin<'_>) -> Option<Problem> {
-        let path = &found.object.path;
-        let Content::Bytes(bytes) = &self.files.get(path)?.entry.content else { return None };
-        found.problem(bytes)
+        found.problem(self.bytes_of(found.object)?)
+    }
+
+    fn tell_reference(&self, told: Told<'_>) -> Option<Problem> {
+        let object = told.object;
+        let finding = told.placed(|object, finding| {
+            let problem = self.problem_at(object, finding.clone())?;
+            Some(problem.position)
+        });
+        self.problem_at(object, finding)
+    }
+
+    fn problem_at(&self, object: &Object, finding: Finding) -> Option<Problem> {
+        at_finding(&object.path, self.bytes_of(object)?, &object.key, finding)
+    }
+
+    /// Returns what the file of an object holds now.
+    fn bytes_of(&self, object: &Object) -> Option<&[u8]> {
+        match &self.files.get(&object.path)?.entry.content {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Refused(_) => None,
+        }
     }
 
     /// Returns every problem by file.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::reference::{fill, markers};
 use super::{Notice, Observed, Refusal, ResourceId};
 
 /// The key of the tag that marks what Levelset owns; its value is `AGENT/KIND/NAME`, or the same
@@ -73,9 +74,9 @@ pub enum Input {
     },
     /// The manifest states it, save for what other resources' describe answers hold.
     Template {
-        /// The value, in whose texts markers stand.
+        /// The value, in whose texts `${…}` are [references](super::reference).
         value: Value,
-        /// What stands in the place of each marker.
+        /// What stands in the place of each marker; a marker that is not here stays as it is.
         outputs: BTreeMap<String, Output>,
         /// Resources that have to exist, though nothing of their answers is needed.
         needs: BTreeSet<ResourceId>,
@@ -87,8 +88,11 @@ pub enum Input {
 pub struct Output {
     /// The resource that has it.
     pub of: ResourceId,
-    /// The member of its answer; its value is a text.
+    /// The dotted path of the member of its answer.
     pub member: String,
+    /// Whether a text that is nothing but the marker becomes the value as it is, a number too;
+    /// otherwise the value is written out.
+    pub typed: bool,
 }
 
 /// Says why a reference has no value.
@@ -128,6 +132,14 @@ impl Input {
         }
     }
 
+    /// Lists the references by which the value names other resources, as the manifest spells them.
+    pub fn markers(&self) -> Vec<&str> {
+        match self {
+            Self::Template { value, .. } => markers(value),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the value, looking references up in what has been observed.
     ///
     /// # Errors
@@ -137,11 +149,7 @@ impl Input {
         &self,
         observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
     ) -> Result<Value, Unresolved> {
-        let member_of = |of: &ResourceId, member: &String| {
-            let found = observed(of).ok_or_else(|| Unresolved::Unseen(of.clone()))?;
-            let missing = || Unresolved::NoMember { of: of.clone(), member: member.clone() };
-            found.member(member).ok_or_else(missing)
-        };
+        let member_of = |of: &ResourceId, member: &str| member_of(&observed, of, member);
         match self {
             Self::Known(value) => Ok(value.clone()),
             Self::Output { of, member } => member_of(of, member).cloned(),
@@ -149,12 +157,11 @@ impl Input {
                 if let Some(missing) = needs.iter().find(|id| observed(id).is_none()) {
                     return Err(Unresolved::Unseen(missing.clone()));
                 }
-                let mut value = value.clone();
-                for (marker, Output { of, member }) in outputs {
-                    let text = member_of(of, member)?.as_str().unwrap_or_default();
-                    replace(&mut value, marker, text);
-                }
-                Ok(value)
+                let known = outputs
+                    .iter()
+                    .map(|(marker, output)| Ok((marker.as_str(), output.read(&observed)?)))
+                    .collect::<Result<BTreeMap<&str, Value>, Unresolved>>()?;
+                Ok(fill(value, &|marker| known.get(marker).cloned()))
             }
             Self::Select { of, list, tags, member } => {
                 let items = member_of(of, list)?.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -172,16 +179,30 @@ impl Input {
     }
 }
 
-/// Puts a text in the place of a marker, wherever it stands in the texts of a value.
-fn replace(value: &mut Value, marker: &str, text: &str) {
-    match value {
-        Value::String(here) if here.contains(marker) => *here = here.replace(marker, text),
-        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, marker, text)),
-        Value::Object(members) => {
-            members.values_mut().for_each(|member| replace(member, marker, text));
-        }
-        _ => {}
+impl Output {
+    /// Returns the value that stands in the place of the marker.
+    fn read<'a>(
+        &self,
+        observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
+    ) -> Result<Value, Unresolved> {
+        let value = member_of(observed, &self.of, &self.member)?;
+        Ok(match value {
+            Value::String(_) => value.clone(),
+            other if self.typed => other.clone(),
+            other => other.to_string().into(),
+        })
     }
+}
+
+/// Looks a member up in what was observed of a resource.
+fn member_of<'a>(
+    observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
+    of: &ResourceId,
+    member: &str,
+) -> Result<&'a Value, Unresolved> {
+    let found = observed(of).ok_or_else(|| Unresolved::Unseen(of.clone()))?;
+    let missing = || Unresolved::NoMember { of: of.clone(), member: member.to_owned() };
+    found.member(member).ok_or_else(missing)
 }
 
 /// Tells whether an item of a describe answer, `{"Tags": [{"Key": …, "Value": …}]}`, has the tags.
@@ -299,8 +320,8 @@ mod tests {
     #[test]
     fn a_template_takes_outputs_and_waits_for_everything_that_it_needs() {
         let value = json!({"Resource": ["arn/${vpc}/a", "${vpc}"], "n": 1});
-        let output = Output { of: vpc(), member: "VpcId".into() };
-        let outputs = BTreeMap::from([("${vpc}".to_owned(), output)]);
+        let output = Output { of: vpc(), member: "VpcId".into(), typed: false };
+        let outputs = BTreeMap::from([("vpc".to_owned(), output)]);
         let other = ResourceId { name: "other".into(), ..vpc() };
         let template = |needs: BTreeSet<ResourceId>| Input::Template {
             value: value.clone(),

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Permission, Refusal, ResourceId,
-    Rule, Scope,
+    Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Offer, Permission, Refusal,
+    ResourceId, Rule, Scope,
 };
 
 /// Describes one list operation that pages.
@@ -107,10 +107,14 @@ pub trait Kind: Send + Sync + 'static {
         None
     }
 
-    /// Returns what other resources may refer to, by name; never a secret.
+    /// States what other resources may refer to; never a secret.
+    fn offers(&self) -> &'static [Offer] {
+        &[]
+    }
+
+    /// Returns what other resources may refer to of a resource that was read, by name.
     fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
-        let _ = actual;
-        BTreeMap::new()
+        Offer::outputs(self.offers(), actual)
     }
 
     /// Returns the calls that make the resource; empty for a kind that is only read.

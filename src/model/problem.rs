@@ -61,13 +61,16 @@ pub struct Finding {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The part of the value's text that it is about, where it is not about all of it.
+    pub part: Option<String>,
 }
 
 impl Finding {
     /// Makes a finding for which the object is not taken.
     pub fn error(pointer: &str, code: &'static str, message: impl Into<String>) -> Self {
         let severity = Severity::Error;
-        Self { pointer: pointer.to_owned(), severity, code, message: message.into(), hint: None }
+        let (pointer, message) = (pointer.to_owned(), message.into());
+        Self { pointer, severity, code, message, hint: None, part: None }
     }
 
     /// Makes a finding with which the object is taken.
@@ -79,6 +82,13 @@ impl Finding {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the part of the value's text that it is about.
+    #[must_use]
+    pub fn about(mut self, part: impl Into<String>) -> Self {
+        self.part = Some(part.into());
         self
     }
 }

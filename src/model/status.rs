@@ -204,6 +204,9 @@ pub struct Owned {
     pub policy: DeletionPolicy,
     /// Since when the manifest declares it no longer; `None` while it does.
     pub left: Option<Timestamp>,
+    /// What it needed when it was last declared: it is deleted before that.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<ResourceId>,
 }
 
 /// Holds what is remembered about one resource.

@@ -48,6 +48,7 @@ pub fn owned(request: &Request<'_>, attempts: &[Attempt]) -> Vec<Owned> {
             owner: subject.resource.owner.clone(),
             policy: request.policy.deletion,
             left: None,
+            needs: subject.resource.references().into_iter().cloned().collect(),
         })
         .collect()
 }

@@ -242,22 +242,46 @@ fn is_nothing(value: &serde_json::Value) -> bool {
 
 /// Lists the values of a creation that are known before its references are.
 fn known_values(subject: &Subject<'_>) -> Vec<Delta> {
-    subject
-        .resource
-        .fields
-        .iter()
-        .map(|(field, input)| match input {
-            Input::Known(value) => new_value(subject.kind, field, value.clone(), "declared"),
-            Input::Template { value, .. } => {
-                let why = "known when the other resources exist";
-                new_value(subject.kind, field, value.clone(), why)
-            }
-            Input::Output { of, member } | Input::Select { of, member, .. } => {
-                let value = format!("{member} of {of}").into();
-                new_value(subject.kind, field, value, "known when the other resource exists")
-            }
+    let fields = subject.resource.fields.iter();
+    fields
+        .filter_map(|(field, input)| {
+            let (value, why) = match input {
+                Input::Known(value) if is_nothing(value) => return None,
+                Input::Known(value) => (value.clone(), "declared".to_owned()),
+                Input::Template { value, .. } => {
+                    let named = named(input);
+                    let after = || format!("known after {} created", both(&named));
+                    let is_known = named.is_empty();
+                    (value.clone(), if is_known { "declared".to_owned() } else { after() })
+                }
+                Input::Output { of, member } | Input::Select { of, member, .. } => {
+                    (format!("{member} of {of}").into(), format!("known when {of} exists"))
+                }
+            };
+            Some(new_value(subject.kind, field, value, &why))
         })
         .collect()
+}
+
+/// Lists what a value with references needs, as the manifest spells it.
+fn named(input: &Input) -> Vec<String> {
+    let resource = |marker: &str| marker.rsplit_once('.').map(|(resource, _)| resource.to_owned());
+    let mut names: Vec<String> = input.markers().into_iter().filter_map(resource).collect();
+    if names.is_empty() {
+        names.extend(input.references().into_iter().map(ToString::to_string));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Joins names, with the verb that belongs to as many.
+fn both(names: &[String]) -> String {
+    match names {
+        [] => "everything that it needs is".to_owned(),
+        [one] => format!("{one} is"),
+        [many @ .., last] => format!("{} and {last} are", many.join(", ")),
+    }
 }
 
 fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> Delta {

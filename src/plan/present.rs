@@ -8,13 +8,17 @@ use serde_json::Value;
 use super::holds::{self, End, Held};
 use super::memory::was_in_force;
 use super::ownership::{Ownership, ownership};
-use super::{DEPENDENCY, Present, Request, Subject, is_only_read, is_shared, remembered, waiting};
+use super::{
+    DEPENDENCY, Present, Request, Subject, both, is_only_read, is_shared, named, remembered,
+    waiting,
+};
+use crate::model::desired::Unresolved;
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DisruptionPolicy;
 use crate::model::status::ResourceMemory;
 use crate::model::{
-    Apply, Delta, Disruption, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing, Wait,
-    Window,
+    Apply, Delta, Disruption, Input, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing,
+    Wait, Window,
 };
 
 /// How long an accepted change may stay unseen: a describe answer lags behind a modify.
@@ -49,13 +53,29 @@ pub(super) fn step(
     step.waits.extend(present.unresolved.iter().map(|(field, why)| Wait {
         field: field.to_string(),
         code: DEPENDENCY.to_owned(),
-        reason: why.to_string(),
+        reason: unknown_yet(subject, present, field, why),
     }));
     step.refusals.clone_from(&present.diff.refusals);
     step.deltas = judged(request, subject, present);
     hold_companions(subject.kind, present, &mut step);
     step.disruption = step.deltas.iter().map(|delta| delta.disruption).max().unwrap_or_default();
     decide(request, subject, present, step)
+}
+
+/// Says what becomes of a field whose value is not known yet, and after what.
+fn unknown_yet(subject: &Subject<'_>, present: &Present, field: &str, why: &Unresolved) -> String {
+    let Some(input @ Input::Template { value, .. }) = subject.resource.fields.get(field) else {
+        return why.to_string();
+    };
+    let rule = subject.kind.rules().iter().find(|rule| rule.field == field);
+    let from = rule.and_then(|rule| present.actual.member(rule.member));
+    let change = match (from.unwrap_or(&Value::Null), value) {
+        (from @ (Value::String(_) | Value::Null), Value::String(_)) => {
+            format!("{from} -> {value}, ")
+        }
+        _ => String::new(),
+    };
+    format!("{change}known after {} created: {why}", both(&named(input)))
 }
 
 /// Returns the verdict on a resource that is in no state to be compared.

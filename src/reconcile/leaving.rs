@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::engine::Engine;
+use super::neighbours::{Around, Users};
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
 use crate::manifest::expand::expand;
@@ -98,6 +99,7 @@ fn leaving<'a>(
         owner: format!("{}/{}", engine.agent, basis.key),
         policy: basis.policy,
         left: None,
+        needs: BTreeSet::new(),
     });
     let all = known.iter().cloned().chain(unseen);
     let undeclared = all.filter(|owned| !basis.declared.contains(&owned.id));
@@ -105,7 +107,21 @@ fn leaving<'a>(
         undeclared.filter_map(|owned| Some((kinds::find(&owned.id.kind)?, owned))).collect();
     let order = |kind: &dyn Kind| kinds::all().iter().position(|it| it.name() == kind.name());
     found.sort_by_key(|(kind, _)| order(*kind));
-    found
+    in_order_of_need(found)
+}
+
+/// Puts each after what it needed: a reference may go against the order of the kinds.
+fn in_order_of_need(mut left: Vec<(&'static dyn Kind, Owned)>) -> Vec<(&'static dyn Kind, Owned)> {
+    let mut ordered = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let needs = |owned: &Owned, id: &ResourceId| owned.id != *id && owned.needs.contains(id);
+        let is_free =
+            |(_, owned): &(_, Owned)| !left.iter().any(|(_, other)| needs(owned, &other.id));
+        // In a circle any order is as good as another.
+        let at = left.iter().position(is_free).unwrap_or(0);
+        ordered.push(left.remove(at));
+    }
+    ordered
 }
 
 /// Says of each resource which other object asks for it.
@@ -118,10 +134,11 @@ fn claims(
     if leaving.is_empty() {
         return claims;
     }
+    let users = Users(Around { engine, snapshot: basis.snapshot });
     let others = basis.snapshot.objects.iter().filter(|(key, _)| *key != basis.key);
     for (key, entry) in others {
         let Ok(place) = engine.place(&entry.object) else { continue };
-        for resource in expand(&entry.object, &place, &|_| false) {
+        for resource in expand(&entry.object, &place, &users) {
             for (_, owned) in leaving {
                 if let Some(claim) = claim(key, entry, &resource, owned) {
                     claims.entry(owned.id.clone()).or_insert(claim);

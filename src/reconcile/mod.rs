@@ -17,6 +17,7 @@ mod gate;
 mod heed;
 mod leaving;
 pub mod mass_drift;
+mod neighbours;
 pub mod next;
 pub mod pass;
 pub mod removal;

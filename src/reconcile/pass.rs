@@ -13,6 +13,7 @@ use super::gate::PassGate;
 use super::heed;
 use super::leaving::{self, Basis};
 use super::mass_drift::released;
+use super::neighbours::Around;
 use super::next::{Next, next, nothing_follows};
 use super::removal::{reinstate, remove};
 use super::sight::{Needs, Sighting, look};
@@ -23,7 +24,7 @@ use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::{DriftMemory, Memory};
-use crate::model::{Asked, Key, ObjectKind, ObjectStatus, Plan, Policy, Resource, ResourceId};
+use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource, ResourceId};
 use crate::plan::{Frozen, Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
@@ -97,21 +98,14 @@ pub(super) fn declared(entry: &Entry) -> Declared {
     }
 }
 
-/// Expands an object; a `Network` of another account or region is none of its networks.
+/// Expands an object.
 fn resources(
     engine: &Engine,
     snapshot: &Snapshot,
     object: &Object,
     place: &Place,
 ) -> Vec<Resource> {
-    let is_here = |network: &Object| {
-        engine.place(network).is_ok_and(|its_place| its_place.scope == place.scope)
-    };
-    // A network that left while no agent ran is known by name alone; its group stays its own.
-    let is_leaving =
-        |name: &str| snapshot.orphans.contains_key(&Key::new(ObjectKind::Network, name));
-    let is_network = |name: &str| snapshot.network(name).map_or_else(|| is_leaving(name), is_here);
-    expand(object, place, &is_network)
+    expand(object, place, &Around { engine, snapshot })
 }
 
 /// Tells whether it is known whose a resource is: the object's, or another's by its name.

@@ -9,6 +9,7 @@
 use super::check_storage;
 use super::engine::{ENGINES, Engine, family};
 use super::spec::{Database, Monitoring, Parameter, PerformanceInsights};
+use crate::model::reference::has_marker;
 use crate::model::{Finding, Window};
 
 type Findings = Vec<Finding>;
@@ -139,7 +140,7 @@ fn placement(database: &Database, found: &mut Findings) {
         );
     }
     for (index, id) in database.security_groups.iter().flatten().enumerate() {
-        if !id.starts_with("sg-") {
+        if !id.starts_with("sg-") && !has_marker(id) {
             let message = format!("{id} is no id of a security group");
             let pointer = format!("/securityGroups/{index}");
             found.push(

@@ -2,8 +2,6 @@
 //!
 //! Source of the states: "Viewing Amazon RDS DB instance status" in the RDS User Guide.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::rules::{LIMITED, RULES};
@@ -160,22 +158,6 @@ pub(super) fn queue(actual: &Observed) -> impl Iterator<Item = &str> {
         .flatten()
         .filter(|(member, value)| !value.is_null() && *member != "PendingCloudwatchLogsExports")
         .map(|(member, _)| member.as_str())
-}
-
-/// Lists what others may refer to.
-pub(super) fn outputs(actual: &Observed) -> BTreeMap<String, Value> {
-    [
-        ("identifier", "DBInstanceIdentifier"),
-        ("arn", "DBInstanceArn"),
-        ("endpoint", "Endpoint.Address"),
-        ("port", "Endpoint.Port"),
-        ("databaseName", "DBName"),
-        ("masterUsername", "MasterUsername"),
-        ("masterSecretArn", "MasterUserSecret.SecretArn"),
-    ]
-    .into_iter()
-    .filter_map(|(name, member)| Some((name.to_owned(), actual.member(member)?.clone())))
-    .collect()
 }
 
 /// Says what an error code means.

@@ -18,13 +18,11 @@ mod rules;
 pub(crate) mod sdk;
 pub mod spec;
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Refusal, ResourceId,
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, Refusal, ResourceId,
     Rule,
 };
 
@@ -85,8 +83,8 @@ impl Kind for DbInstance {
         actual.text("PreferredMaintenanceWindow")
     }
 
-    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
-        facts::outputs(actual)
+    fn offers(&self) -> &'static [Offer] {
+        spec::OFFERS
     }
 
     fn create(&self, desired: &Bound) -> Vec<Call> {

@@ -11,8 +11,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::model::Offer;
+
 pub use super::check::check;
 pub use super::expand::{Placement, identifier, resource};
+
+/// What a database offers to the texts of other resources. The password stays in its secret: what
+/// is offered is the secret's ARN.
+pub const OFFERS: &[Offer] = &[
+    Offer::text("identifier", "DBInstanceIdentifier"),
+    Offer::text("arn", "DBInstanceArn"),
+    Offer::text("resourceId", "DbiResourceId"),
+    Offer::text("endpoint", "Endpoint.Address"),
+    Offer::text("port", "Endpoint.Port"),
+    Offer::text("databaseName", "DBName"),
+    Offer::text("masterUsername", "MasterUsername"),
+    Offer::text("secretArn", "MasterUserSecret.SecretArn"),
+];
 
 /// Declares a relational database: one RDS DB instance and, where `parameters` are declared, its
 /// own DB parameter group.
@@ -115,7 +130,8 @@ pub struct Database {
     /// empty list means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_exports: Option<Vec<String>>,
-    /// The ids of the VPC security groups; at least one. Default: the VPC's default group.
+    /// The ids of the VPC security groups, or references to them; at least one. Default: the VPC's
+    /// default group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_groups: Option<Vec<String>>,
     /// The licence model: `license-included`, `bring-your-own-license`, `bring-your-own-media`,
@@ -124,7 +140,7 @@ pub struct Database {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license_model: Option<String>,
     /// Tags. Declared keys are enforced; keys that are not declared, or no longer, are left
-    /// alone. Default: not managed.
+    /// alone. Values may hold references, such as `${network.vpcId}`. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, String>>,
     /// Where the data comes from when the database is made. It has no effect on an existing one.
@@ -161,8 +177,8 @@ pub struct Storage {
     /// Whether the storage is encrypted. It cannot be changed. Default `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encrypted: Option<bool>,
-    /// The KMS key for the storage: an ARN or a key id (an alias cannot be compared). It cannot be
-    /// changed. Default: the account's key for RDS.
+    /// The KMS key for the storage: an ARN, a key id (an alias cannot be compared) or a reference. It
+    /// cannot be changed. Default: the account's key for RDS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kms_key: Option<String>,
 }
@@ -192,8 +208,8 @@ pub struct PerformanceInsights {
     /// Days for which its data is kept: 7, a multiple of 31 up to 713, or 731. AWS's default: 7.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_days: Option<u32>,
-    /// The KMS key for its data: an ARN or a key id. It cannot be changed while it is on. Default:
-    /// the account's key for RDS.
+    /// The KMS key for its data: an ARN, a key id or a reference. It cannot be changed while it is
+    /// on. Default: the account's key for RDS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kms_key: Option<String>,
 }
@@ -204,8 +220,8 @@ pub struct PerformanceInsights {
 pub struct Monitoring {
     /// Seconds between two measurements: 0 (off), 1, 5, 10, 15, 30 or 60.
     pub interval_seconds: u32,
-    /// The ARN of the role that lets RDS write them to CloudWatch Logs; needed unless off.
-    /// Default: none.
+    /// The ARN of the role that lets RDS write them to CloudWatch Logs, or a reference to it, such as
+    /// `${iam.monitoring.arn}`; needed unless off. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_arn: Option<String>,
 }

@@ -12,6 +12,7 @@ use super::expand::role_name;
 use super::rules::RESERVED;
 use super::spec::{DatabaseAccess, Document, Iam, Oidc, Role, Trust};
 use crate::model::Finding;
+use crate::model::reference::has_marker;
 
 type Findings = Vec<Finding>;
 
@@ -109,7 +110,7 @@ fn trust(name: &str, trust: &Trust, iam: &Iam, place: &Place, found: &mut Findin
 
 fn trusted_role(name: &str, role: &str, iam: &Iam, place: &Place, found: &mut Findings) {
     let is_arn = role.starts_with("arn:") && role.contains(":role/");
-    if !is_arn && !iam.roles.contains_key(role) {
+    if !is_arn && !has_marker(role) && !iam.roles.contains_key(role) {
         let message = format!("\"{role}\" is neither a role of this section nor the ARN of one");
         found.push(place.error("UnknownRole", message));
     } else if trusts(iam, role, name, iam.roles.len()) {
@@ -173,7 +174,8 @@ fn rights(role: &Role, place: &Place, found: &mut Findings) {
 }
 
 fn policy_arn(arn: &str, place: &Place, found: &mut Findings) {
-    if !(arn.starts_with("arn:") && arn.contains(":iam::") && arn.contains(":policy/")) {
+    let is_arn = arn.starts_with("arn:") && arn.contains(":iam::") && arn.contains(":policy/");
+    if !is_arn && !has_marker(arn) {
         let message = format!("\"{arn}\" is not the ARN of a managed policy");
         let hint = "as in arn:aws:iam::aws:policy/ReadOnlyAccess";
         found.push(place.error("InvalidPolicyArn", message).hint(hint));

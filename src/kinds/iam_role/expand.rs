@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::rules::DATABASE_ACCESS;
 use super::spec::{Document, Iam, Role, Trust};
 use crate::model::desired::Field;
+use crate::model::reference::has_marker;
 use crate::model::{Input, Kind, Output, Resource, ResourceId, Scope};
 
 /// Says where roles live, whose they are, and what they may refer to.
@@ -31,8 +32,7 @@ pub struct Placement<'a> {
 
 impl Placement<'_> {
     fn id(&self, name: &str) -> ResourceId {
-        let scope = super::KIND.home(self.environment);
-        ResourceId { kind: super::NAME, scope, name: name.into() }
+        role_id(self.environment, name)
     }
 
     fn partition(&self) -> &str {
@@ -50,6 +50,12 @@ impl Placement<'_> {
 /// Returns the name of a role in AWS.
 pub fn role_name(workspace: &str, role: &str) -> String {
     format!("{workspace}-{role}")
+}
+
+/// Returns the id of a role by its name in AWS; `environment` is where the workspace lives.
+pub fn role_id(environment: &Scope, name: &str) -> ResourceId {
+    let scope = super::KIND.home(environment);
+    ResourceId { kind: super::NAME, scope, name: name.into() }
 }
 
 /// Makes the resources of the roles, in the order of their dependencies.
@@ -162,20 +168,21 @@ fn short_forms(
     json!({"Version": "2012-10-17", "Statement": statements})
 }
 
-/// Returns the principal of a trusted role: an ARN, or a marker for the ARN of a role that the
-/// section makes.
+/// Returns the principal of a trusted role: an ARN, a reference to one, or a marker for the ARN of
+/// a role that the section makes.
 fn principal(
     role: &str,
     placement: &Placement<'_>,
     outputs: &mut BTreeMap<String, Output>,
 ) -> String {
-    if role.starts_with("arn:") {
+    if role.starts_with("arn:") || has_marker(role) {
         return role.to_owned();
     }
-    let marker = format!("${{iam.roles.{role}.arn}}");
+    let marker = format!("iam.{role}.arn");
     let of = placement.id(&role_name(placement.workspace, role));
-    outputs.insert(marker.clone(), Output { of, member: "Arn".to_owned() });
-    marker
+    let text = format!("${{{marker}}}");
+    outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false });
+    text
 }
 
 /// Finds the roles of this account that a trust policy names.
@@ -198,9 +205,9 @@ fn database_access(role: &Role, placement: &Placement<'_>) -> Input {
     let (Some(access), Some(database)) = (&role.database_access, &placement.database) else {
         return Input::Known(json!({(DATABASE_ACCESS): null}));
     };
-    const MARKER: &str = "${database.resourceId}";
+    const MARKER: &str = "database.resourceId";
     let Scope { account, region } = placement.environment;
-    let prefix = format!("arn:{}:rds-db:{region}:{account}:dbuser:{MARKER}", region.partition());
+    let prefix = format!("arn:{}:rds-db:{region}:{account}:dbuser:${{{MARKER}}}", region.partition());
     let users: Vec<String> = access.users.iter().map(|user| format!("{prefix}/{user}")).collect();
     let document: Document = Document::from([
         ("Version".to_owned(), json!("2012-10-17")),
@@ -209,7 +216,7 @@ fn database_access(role: &Role, placement: &Placement<'_>) -> Input {
             json!([{"Effect": "Allow", "Action": "rds-db:connect", "Resource": users}]),
         ),
     ]);
-    let output = Output { of: database.clone(), member: "DbiResourceId".to_owned() };
+    let output = Output { of: database.clone(), member: "DbiResourceId".to_owned(), typed: false };
     Input::Template {
         value: json!({(DATABASE_ACCESS): document}),
         outputs: BTreeMap::from([(MARKER.to_owned(), output)]),

@@ -90,14 +90,6 @@ pub(super) fn notices(desired: &Bound, actual: &Observed) -> Vec<Notice> {
     found.into_iter().flatten().collect()
 }
 
-/// Returns what other resources may refer to.
-pub(super) fn outputs(actual: &Observed) -> BTreeMap<String, Value> {
-    [("arn", "Arn"), ("name", "RoleName"), ("id", "RoleId")]
-        .into_iter()
-        .filter_map(|(name, member)| Some((name.to_owned(), actual.member(member)?.clone())))
-        .collect()
-}
-
 /// Says what an error code of IAM means.
 ///
 /// Source: the API reference of IAM. `MalformedPolicyDocument` is also the answer to a principal

@@ -20,12 +20,10 @@ mod rules;
 pub(crate) mod sdk;
 pub mod spec;
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, ResourceId, Rule};
+use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("iam_role");
@@ -107,8 +105,8 @@ impl Kind for IamRole {
         facts::notices(desired, actual)
     }
 
-    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
-        facts::outputs(actual)
+    fn offers(&self) -> &'static [Offer] {
+        spec::OFFERS
     }
 
     fn create(&self, desired: &Bound) -> Vec<Call> {

@@ -12,8 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::Offer;
+
 pub use super::check::{Surroundings, check};
-pub use super::expand::{Placement, resources, role_name};
+pub use super::expand::{Placement, resources, role_id, role_name};
+
+/// What a role offers to the texts of other resources.
+pub const OFFERS: &[Offer] =
+    &[Offer::text("arn", "Arn"), Offer::text("name", "RoleName"), Offer::text("id", "RoleId")];
 
 /// A policy document of IAM, as its JSON says it.
 pub type Document = BTreeMap<String, Value>;
@@ -37,19 +43,20 @@ pub struct Role {
     /// Who may take the role on: services, accounts, roles, OIDC identities, or a whole document.
     pub trust: Trust,
     /// The ARNs of the managed policies that are attached. Others are detached; an empty list
-    /// means none. Default: not managed.
+    /// means none. An item may be a reference. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<Vec<String>>,
     /// Inline policies by name. Others are deleted, save those whose names start with `levelset-`;
-    /// an empty mapping means none. Default: not managed.
+    /// an empty mapping means none. Their texts may hold references, such as `${database.arn}`.
+    /// Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<BTreeMap<String, Document>>,
     /// Lets the role log in to the workspace's database without a password. Default: it may not;
     /// a right that was given so is taken away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database_access: Option<DatabaseAccess>,
-    /// The ARN of the managed policy that bounds what the role may do; an empty text means none.
-    /// Default: not managed.
+    /// The ARN of the managed policy that bounds what the role may do, or a reference to it; an empty
+    /// text means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions_boundary: Option<String>,
     /// How long a session may last, 3600 to 43200 seconds. AWS's default: 3600.
@@ -60,11 +67,13 @@ pub struct Role {
     /// Default `/`; a role of this name under another path is left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// A description; an empty text means none. Default: not managed.
+    /// A description; an empty text means none. It may hold references, such as
+    /// `${database.endpoint}`. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Tags. Declared keys are enforced; keys that are not declared, or no longer, are left
-    /// alone. Two keys may not differ by letter case only. Default: not managed.
+    /// alone. Two keys may not differ by letter case only. Values may hold references. Default: not
+    /// managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, String>>,
     /// Whether an existing role of this name that has no ownership tag is taken over. Default
@@ -84,15 +93,15 @@ pub struct Trust {
     /// Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<String>,
-    /// Roles: the name of another role of this section, or an ARN. A role of the same account has
-    /// to exist. Default: none.
+    /// Roles: the name of another role of this section, an ARN, or a reference such as
+    /// `${Workspace/team-b.iam.deploy.arn}`. A role of the same account has to exist. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
     /// Identities of an OIDC provider, such as jobs of a CI system. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub oidc: Vec<Oidc>,
-    /// The whole trust policy as IAM takes it, instead of the short forms. Default: it is made of
-    /// them.
+    /// The whole trust policy as IAM takes it, instead of the short forms; its texts may hold
+    /// references. Default: it is made of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
 }

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 mod permissions;
 pub(crate) mod sdk;
+pub mod spec;
 
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Offer, Permission, Readiness, ResourceId, Rule,
 };
 
 /// The name of the kind.
@@ -101,11 +102,8 @@ impl Kind for Vpc {
         }
     }
 
-    fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
-        [("vpcId", "VpcId"), ("cidr", "CidrBlock"), ("subnetIds", "SubnetIds")]
-            .into_iter()
-            .filter_map(|(name, member)| Some((name.to_owned(), actual.member(member)?.clone())))
-            .collect()
+    fn offers(&self) -> &'static [Offer] {
+        spec::OFFERS
     }
 
     fn create(&self, _desired: &Bound) -> Vec<Call> {

@@ -1,6 +1,6 @@
 //! What becomes of lamps that Git declares no longer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -65,6 +65,7 @@ impl Scene {
             owner: OWNER.to_owned(),
             policy: self.remembered,
             left: None,
+            needs: BTreeSet::new(),
         };
         let owned: Vec<Owned> = self.lamps.iter().map(|(name, _)| owned(name)).collect();
         let leaving = |(place, owned): (usize, _)| Leaving {

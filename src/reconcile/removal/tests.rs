@@ -515,3 +515,26 @@ async fn the_group_of_a_removed_network_waits_for_the_last_workspace_in_it() {
     assert_eq!(groups(&fleet).len(), 0);
     assert_eq!(fleet.deletes().len(), 3);
 }
+
+#[tokio::test]
+async fn what_refers_to_another_resource_is_deleted_before_it() {
+    // The database needs the role: the other way round than kinds are ordered.
+    let watched = workspace("team-a", "delete", false).replace(
+        "      deletionProtection",
+        "      monitoring: {intervalSeconds: 60, roleArn: \"${iam.watch.arn}\"}\n      \
+         deletionProtection",
+    );
+    let roles = "    iam: {roles: {watch: {trust: {services: [monitoring.rds.amazonaws.com]}}}}\n";
+    let watched = watched.replace("  reconcilePolicy", &format!("{roles}  reconcilePolicy"));
+    let mut fleet = Fleet::new(&[watched]).await;
+    let arn = "arn:aws:iam::123456789012:role/team-a-watch";
+    assert_eq!(fleet.sandbox.inspect(&scope())[0]["MonitoringRoleArn"], arn);
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(GRACE * 4).await;
+    let order = ["CreateRole", "CreateDBInstance", "DeleteDBInstance", "DeleteRole"];
+    let calls = fleet.sandbox.calls_since(0);
+    let names = calls.iter().filter(|call| call.refused.is_none() && &*call.by == "agent");
+    let names = names.map(|call| call.operation.as_str()).filter(|name| order.contains(name));
+    assert_eq!(names.collect::<Vec<_>>(), order);
+    assert!(fleet.databases().is_empty());
+}

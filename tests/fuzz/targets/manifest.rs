@@ -1,8 +1,10 @@
 //! A manifest file as it comes from Git.
 
-use levelset::manifest::expand::{Place, expand};
+use std::sync::Arc;
+
+use levelset::manifest::expand::{Neighbours, Place, expand};
 use levelset::manifest::{API_VERSION, Object, Spec, parse};
-use levelset::model::{AccountId, Problem, Region, Resource, Scope};
+use levelset::model::{AccountId, Key, Problem, Region, Resource, Scope};
 use serde_json::{Value, json};
 
 use super::{files, root};
@@ -92,5 +94,18 @@ fn drop_undeclared(value: &mut Value) {
 fn expanded(object: &Object) -> Vec<Resource> {
     let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("eu-west-1") };
     let place = Place { scope, agent: "levelset".to_owned(), production: true };
-    expand(object, &place, &|name| name.len() % 2 == 1)
+    expand(object, &place, &Odd)
+}
+
+/// Takes every network with a name of odd length to be declared.
+struct Odd;
+
+impl Neighbours for Odd {
+    fn is_network(&self, name: &str, _place: &Place) -> bool {
+        name.len() % 2 == 1
+    }
+
+    fn find(&self, _key: &Key) -> Option<(Arc<Object>, Place)> {
+        None
+    }
 }

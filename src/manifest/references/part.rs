@@ -1,0 +1,145 @@
+//! The resources of an object as references name them: `database`, `network`, `iam.NAME`.
+
+use std::fmt;
+
+use crate::kinds::db_instance::NAME as DB_INSTANCE;
+use crate::kinds::db_instance::spec::{self as instance, Database};
+use crate::kinds::iam_role::spec as role;
+use crate::kinds::vpc::spec as vpc;
+use crate::manifest::expand::{Neighbours, Place};
+use crate::manifest::object::{Object, Spec};
+use crate::manifest::words;
+use crate::model::{Offer, ResourceId};
+
+/// The sections whose resources offer something.
+const SECTIONS: [&str; 3] = ["database", "network", "iam"];
+
+/// Is one resource of an object.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    Database(&'a Database),
+    /// The VPC under the name by which a workspace refers to it, or a network's own.
+    Network(Option<&'a str>),
+    Role(&'a str),
+}
+
+/// Is the resource that a path begins with, and the rest of the path.
+#[derive(Debug)]
+pub(super) struct Offered<'a> {
+    pub(super) part: Part<'a>,
+    pub(super) output: &'a [String],
+}
+
+/// Says that an object has no such resource.
+#[derive(Debug)]
+pub(super) struct Lack {
+    /// What it does not have, in words that follow its name.
+    pub(super) what: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Lack {
+    fn of(what: String) -> Self {
+        Self { what, hint: None }
+    }
+
+    fn hint(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
+    }
+}
+
+/// Finds the resource that a path names.
+pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>, Lack> {
+    let absent = |what: &str| Lack::of(format!("declares no {what}"));
+    let (section, rest) = path.split_first().ok_or_else(|| absent("resource"))?;
+    let resources = match spec {
+        Spec::Workspace(spec) => Some(&spec.resources),
+        Spec::Network(_) => None,
+    };
+    match (section.as_str(), resources) {
+        ("network", None) => Ok(Offered { part: Part::Network(None), output: rest }),
+        ("network", Some(resources)) => {
+            let network = resources.network.as_ref().ok_or_else(|| absent("network"))?;
+            Ok(Offered { part: Part::Network(Some(&network.vpc_ref)), output: rest })
+        }
+        ("database", resources) => {
+            let database = resources.and_then(|resources| resources.database.as_ref());
+            let part = Part::Database(database.ok_or_else(|| absent("database"))?);
+            Ok(Offered { part, output: rest })
+        }
+        ("iam", resources) => {
+            let iam = resources.and_then(|resources| resources.iam.as_ref());
+            let iam = iam.ok_or_else(|| absent("iam"))?;
+            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
+            let Some((name, _)) = iam.roles.get_key_value(name) else {
+                let known: Vec<&str> = iam.roles.keys().map(String::as_str).collect();
+                let nearest = words::nearest(name, &known);
+                let lack = Lack::of(format!("declares no role \"{name}\""));
+                return Err(lack.hint(nearest.map(|name| format!("did you mean iam.{name}?"))));
+            };
+            Ok(Offered { part: Part::Role(name), output: rest })
+        }
+        (other, _) => {
+            let nearest = words::nearest(other, &SECTIONS);
+            let hint = nearest.map_or_else(
+                || format!("a reference begins with {}", words::or(&SECTIONS)),
+                |name| format!("did you mean {name}?"),
+            );
+            Err(Lack::of(format!("has no section \"{other}\"")).hint(Some(hint)))
+        }
+    }
+}
+
+/// Lists which resource of a spec needs which other one without naming it in a text.
+pub(super) fn implied(spec: &Spec) -> Vec<(String, String)> {
+    let Spec::Workspace(spec) = spec else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, it) in spec.resources.iam.iter().flat_map(|iam| &iam.roles) {
+        let holder = format!("iam.{name}");
+        if it.database_access.is_some() {
+            found.push((holder.clone(), "database".to_owned()));
+        }
+        let trusted = it.trust.roles.iter().map(|role| format!("iam.{role}"));
+        found.extend(trusted.map(|role| (holder.clone(), role)));
+    }
+    found
+}
+
+impl Part<'_> {
+    /// Returns what it offers.
+    pub(super) fn offers(self) -> &'static [Offer] {
+        match self {
+            Self::Database(_) => instance::OFFERS,
+            Self::Network(_) => vpc::OFFERS,
+            Self::Role(_) => role::OFFERS,
+        }
+    }
+
+    /// Returns which resource of AWS it is; `place` is its object's.
+    pub(super) fn id(
+        self,
+        object: &Object,
+        place: &Place,
+        neighbours: &dyn Neighbours,
+    ) -> ResourceId {
+        let name = &object.key.name;
+        match self {
+            Self::Database(database) => {
+                place.id(DB_INSTANCE, &instance::identifier(database, name))
+            }
+            Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
+            Self::Network(Some(reference)) => place.vpc(reference, neighbours),
+            Self::Network(None) => place.vpc_of(object),
+        }
+    }
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Database(_) => f.write_str("database"),
+            Self::Network(_) => f.write_str("network"),
+            Self::Role(name) => write!(f, "iam.{name}"),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where in a manifest references may stand, and to which resource the text there belongs.
+
+/// Says what a text may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// References, which are written out.
+    Text,
+    /// References and the variables of IAM policies.
+    Document,
+    /// References; one that is the whole text keeps the type of its value.
+    Typed,
+}
+
+/// Is a place that takes references.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// What the text may hold.
+    pub(super) takes: Use,
+    /// The path of the resource that the text belongs to, for example `iam.api`.
+    pub(super) holder: String,
+}
+
+/// The places under `spec.resources`: `*` stands for one key, `**` for any path below.
+const PLACES: &[(&[&str], Use)] = &[
+    (&["database", "tags", "*"], Use::Text),
+    (&["database", "monitoring", "roleArn"], Use::Text),
+    (&["database", "storage", "kmsKey"], Use::Text),
+    (&["database", "performanceInsights", "kmsKey"], Use::Text),
+    (&["database", "securityGroups", "*"], Use::Text),
+    (&["iam", "roles", "*", "description"], Use::Text),
+    (&["iam", "roles", "*", "tags", "*"], Use::Text),
+    (&["iam", "roles", "*", "policies", "*"], Use::Text),
+    (&["iam", "roles", "*", "permissionsBoundary"], Use::Text),
+    (&["iam", "roles", "*", "trust", "roles", "*"], Use::Text),
+    (&["iam", "roles", "*", "trust", "document", "**"], Use::Document),
+    (&["iam", "roles", "*", "inline", "**"], Use::Document),
+];
+
+/// Returns what a place takes; `None` where references are not taken.
+pub(super) fn place(path: &[String]) -> Option<Place> {
+    let (_, takes) = PLACES.iter().find(|(pattern, _)| matches(pattern, path))?;
+    let holder = match path {
+        [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
+        [section, ..] => section.clone(),
+        [] => return None,
+    };
+    Some(Place { takes: *takes, holder })
+}
+
+fn matches(pattern: &[&str], path: &[String]) -> bool {
+    match (pattern, path) {
+        (["**"], _) => true,
+        ([], []) => true,
+        ([want, pattern @ ..], [part, path @ ..]) => {
+            (*want == "*" || want == part) && matches(pattern, path)
+        }
+        _ => false,
+    }
+}
