@@ -143,6 +143,7 @@ fn step(request: &Request<'_>, subject: &Subject<'_>) -> Step {
             step.action = Action::Create;
             step.deltas = known_values(subject);
             step.verdict = match why {
+                _ if request.is_idle() => Verdict::Reported,
                 Unresolved::Unseen(by) => Verdict::Blocked { by: by.clone() },
                 why => waiting(DEPENDENCY, why.to_string()),
             };
