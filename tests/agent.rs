@@ -4,5 +4,5 @@ mod budgets;
 mod references;
 mod requests;
 mod spending;
-mod stage;
+pub(crate) mod stage;
 mod wakes;

@@ -1,4 +1,9 @@
-//! Git hosts: what they tell the agent.
+//! Git hosts: what they tell the agent, and what the agent tells them.
 
+mod calls;
+mod carrying;
+mod host;
 mod push;
+mod schema;
 mod stage;
+mod telling;

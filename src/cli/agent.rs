@@ -10,6 +10,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -20,10 +21,13 @@ use super::engine::{engine, guard};
 use super::error::Error;
 use super::figures::Figures;
 use super::following::Following;
+use super::forge::Told;
 use super::repository::Remote;
+use super::telling::{self, Heard, Telling};
 use crate::aws::Budgets;
 use crate::config::Config;
 use crate::desired::Cache;
+use crate::forge::courier::{self, Courier};
 use crate::lease::{Single, StateDirectory};
 use crate::model::webhook::Webhooks;
 use crate::model::{Cloud, Shard};
@@ -58,6 +62,7 @@ pub(super) struct Agent {
     pub(super) tasks: TaskTracker,
     store: Sqlite,
     figures: Arc<Figures>,
+    heard: Arc<Heard>,
 }
 
 impl Agent {
@@ -88,7 +93,13 @@ impl Agent {
             fence: Arc::new(Single::new(directory, token)),
             clock: Arc::clone(&clock),
         };
-        let engine = Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
+        let heard = Arc::new(Heard::default());
+        let mut engine =
+            Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
+        if config.forge.is_some() {
+            heard.restore(&store.all().await.map_err(Error::Store)?);
+            engine.listener = heard.clone();
+        }
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));
         let figures = Arc::new(Figures {
@@ -104,7 +115,7 @@ impl Agent {
             .await
             .map_err(Error::Store)?;
         let tasks = TaskTracker::new();
-        Ok((Self { engine, queue, metrics, stop, tasks, store, figures }, triggers))
+        Ok((Self { engine, queue, metrics, stop, tasks, store, figures, heard }, triggers))
     }
 
     /// Makes the task that reads the repository, and the ends that the rest keeps.
@@ -153,6 +164,31 @@ impl Agent {
         };
         self.tasks.spawn(listener.serve(router(site), self.stop.clone(), Limits::default()));
         Ok(address)
+    }
+
+    /// Tells the Git host how commits stand; neither of the two tasks is ever waited for.
+    pub(super) fn tell(&self, told: Told) {
+        let (news, outbox) = (Arc::new(Notify::new()), Arc::new(self.store.clone()));
+        let ports = telling::Ports {
+            desired: self.engine.desired.clone(),
+            heard: Arc::clone(&self.heard),
+            outbox: outbox.clone(),
+            fence: Arc::clone(&self.engine.fence),
+            clock: Arc::clone(&self.engine.clock),
+            news: Arc::clone(&news),
+        };
+        let telling = Telling::new(ports, self.engine.agent.clone(), told.branch);
+        let ports = courier::Ports {
+            api: told.api,
+            outbox,
+            fence: Arc::clone(&self.engine.fence),
+            clock: Arc::clone(&self.engine.clock),
+            news,
+            tally: Arc::clone(&self.metrics) as Arc<dyn courier::Tally>,
+        };
+        let rng = StdRng::seed_from_u64(rand::random());
+        self.tasks.spawn(telling.run(self.stop.clone()));
+        self.tasks.spawn(Courier::new(ports, told.marks, rng).run(self.stop.clone()));
     }
 
     /// Starts the workers, and keeps the figures.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::following::Lost;
 use crate::config::ConfigProblem;
+use crate::forge::http::Unprepared;
 use crate::lease::StateError;
 use crate::report::Style;
 use crate::report::style::Ink;
@@ -82,6 +83,9 @@ pub enum Error {
         /// What happened.
         source: io::Error,
     },
+    /// The Git host's API cannot be spoken to.
+    #[error(transparent)]
+    Host(Unprepared),
     /// The state directory cannot be used.
     #[error(transparent)]
     State(StateError),
@@ -152,6 +156,7 @@ impl Error {
             | Self::Store(_)
             | Self::Source(_)
             | Self::Secret { .. }
+            | Self::Host(_)
             | Self::State(_)
             | Self::Serve(_)
             | Self::Demo(_)

@@ -18,6 +18,7 @@ pub mod error;
 mod explain;
 mod figures;
 mod following;
+mod forge;
 mod history;
 mod iam_policy;
 mod kinds;
@@ -39,6 +40,7 @@ mod status;
 mod store;
 mod suspend;
 mod sync;
+pub mod telling;
 mod validate;
 mod webhooks;
 

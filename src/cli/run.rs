@@ -8,7 +8,7 @@ use super::error::Error;
 use super::output::Output;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
-use super::{Exit, cloud, logging, runtime, webhooks};
+use super::{Exit, cloud, forge, logging, runtime, webhooks};
 use crate::aws::Budgets;
 use crate::config::{Config, Repository};
 use crate::reconcile::next::Pace;
@@ -58,13 +58,17 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
     let secrets = webhooks::secrets(config)?;
+    let told = forge::told(config, &remote.location)?;
     let cloud = cloud::aws(config, &system_clock());
     let (agent, triggers) = Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
     let location = remote.location.clone();
     let watching = agent.watcher(remote);
-    let webhooks = webhooks::receiver(secrets, &location, watching.1.poke.clone());
+    let webhooks = webhooks::receiver(secrets, config, &location, watching.1.poke.clone());
     let address = agent.serve(config.listen.value, webhooks).await?;
     let following = agent.follow(watching, triggers);
+    if let Some(told) = told {
+        agent.tell(told);
+    }
     agent.work(config.workers.value);
     tracing::info!(repository = location.shown(), %address, "the agent follows the repository");
     let lost = tokio::select! {

@@ -38,13 +38,16 @@ pub(super) fn secrets(config: &Config) -> Result<BTreeMap<Host, Secrets>, Error>
 /// Makes a receiver that wakes `poke`; `None` when there are no secrets.
 pub(super) fn receiver(
     secrets: BTreeMap<Host, Secrets>,
+    config: &Config,
     location: &Location,
     poke: Poke,
 ) -> Option<Arc<dyn Webhooks>> {
     if secrets.is_empty() {
         return None;
     }
-    let followed = Followed::new(location.path().as_deref(), location.branch());
+    let told = config.forge.as_ref().and_then(|forge| forge.repository.as_ref());
+    let path = told.map(|path| path.value.clone()).or_else(|| location.path());
+    let followed = Followed::new(path.as_deref(), location.branch());
     Some(Arc::new(Receiver::new(secrets, followed, Arc::new(Waker(poke)), system_clock())))
 }
 

@@ -4,7 +4,7 @@ use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 use crate::model::webhook::Host;
 
-const TOP: [&str; 9] = [
+const TOP: [&str; 10] = [
     "agent",
     "repository",
     "stateDirectory",
@@ -14,6 +14,7 @@ const TOP: [&str; 9] = [
     "log",
     "environments",
     "webhooks",
+    "forge",
 ];
 const AGENT: [&str; 1] = ["name"];
 const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];
@@ -39,14 +40,26 @@ const REPOSITORY: [&str; 16] = [
 const ENVIRONMENT: [&str; 7] =
     ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
+const FORGE: [&str; 9] = [
+    "host",
+    "apiUrl",
+    "repository",
+    "linkUrl",
+    "caFile",
+    "username",
+    "tokenFile",
+    "appId",
+    "appKeyFile",
+];
 const WEBHOOK: [&str; 2] = ["secretFile", "previousSecretFile"];
 
 /// Secrets that the environment may hold and the file may not, with the keys for their files.
-const SECRETS: [(&str, &str); 5] = [
+const SECRETS: [(&str, &str); 6] = [
     ("password", "passwordFile"),
     ("token", "tokenFile"),
     ("sshKeyPassphrase", "sshKeyPassphraseFile"),
     ("secret", "secretFile"),
+    ("appKey", "appKeyFile"),
     ("previousSecret", "previousSecretFile"),
 ];
 
@@ -62,6 +75,7 @@ pub(super) fn check(
         ("guards", &GUARDS),
         ("log", &LOG),
         ("repository", &REPOSITORY),
+        ("forge", &FORGE),
     ] {
         if let Some(node) = root.at(section) {
             check.section(section, node, known);

@@ -9,6 +9,7 @@
 
 mod check;
 mod environments;
+mod forge;
 mod keys;
 mod layers;
 mod read;
@@ -55,6 +56,45 @@ pub struct Config {
     pub environments: BTreeMap<String, Environment>,
     /// The secrets of the hosts whose webhooks are taken (`webhooks`); empty for none.
     pub webhooks: BTreeMap<Host, WebhookSecrets>,
+    /// The host that is told how commits stand (`forge`); `None` when it names no credentials.
+    pub forge: Option<Forge>,
+}
+
+/// Says where commits get their statuses, and who the agent is there.
+#[derive(Debug, Clone)]
+pub struct Forge {
+    /// The host's kind (`forge.host`; default: by the name in `repository.url`, where it is github.com,
+    /// gitlab.com, bitbucket.org or codeberg.org).
+    pub host: Option<Setting<Host>>,
+    /// The root of its API (`forge.apiUrl`; default: where the host in `repository.url` has it).
+    pub api_url: Option<Setting<Url>>,
+    /// The path of the repository at the host (`forge.repository`; default: that of `repository.url`).
+    pub repository: Option<Setting<String>>,
+    /// Where a status leads (`forge.linkUrl`).
+    pub link_url: Option<Setting<Url>>,
+    /// A PEM file with certificate authorities to trust besides the system's (`forge.caFile`).
+    pub ca_file: Option<Setting<PathBuf>>,
+    /// Who the agent is.
+    pub login: ForgeLogin,
+}
+
+/// Says who the agent is to the API of a Git host.
+#[derive(Debug, Clone)]
+pub enum ForgeLogin {
+    /// `forge.tokenFile` or `LEVELSET_FORGE_TOKEN`.
+    Token {
+        /// The user beside it (`forge.username`), where the host wants one.
+        username: Option<Setting<String>>,
+        /// The token.
+        token: Setting<Secret>,
+    },
+    /// `forge.appId` with `forge.appKeyFile` or `LEVELSET_FORGE_APP_KEY`.
+    App {
+        /// The id of the GitHub App, or its client id.
+        id: Setting<String>,
+        /// Its private key, in PEM.
+        key: Setting<Secret>,
+    },
 }
 
 /// Holds the secrets that prove the webhooks of a host: either of them does.

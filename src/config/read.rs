@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::layers::Layers;
-use super::{Config, Guards, Log, LogFormat, Setting, check, environments, repository, webhooks};
+use super::{
+    Config, Guards, Log, LogFormat, Setting, check, environments, forge, repository, webhooks,
+};
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -26,6 +28,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
         },
         environments: environments::environments(layers),
         webhooks: webhooks::webhooks(layers),
+        forge: forge::forge(layers),
     }
 }
 

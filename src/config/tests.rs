@@ -127,6 +127,32 @@ fn a_webhook_without_its_secret_and_a_secret_in_the_file_are_refused() {
 }
 
 #[test]
+fn the_host_of_statuses_takes_a_token_or_an_app_and_not_both() {
+    let forge = |inner: &str| load_all(&format!("forge: {{{inner}}}\n"), &[], &[]);
+    assert!(load_all("", &[], &[]).unwrap().forge.is_none());
+    let token = forge("tokenFile: t, host: gitlab, repository: a/b/c").unwrap().forge.unwrap();
+    assert!(matches!(token.login, ForgeLogin::Token { username: None, .. }));
+    assert_eq!(token.host.unwrap().value, Host::GitLab);
+    let app = forge("appId: 12, appKeyFile: k").unwrap().forge.unwrap();
+    assert!(matches!(app.login, ForgeLogin::App { id, .. } if id.value == "12"));
+    for (inner, expected) in [
+        ("host: github", "it names no credentials"),
+        ("tokenFile: t, appId: 1, appKeyFile: k", "exclude each other"),
+        ("appId: 1", "an app takes both"),
+        ("appId: 1, appKeyFile: k, host: gitea", "only GitHub has apps"),
+        ("tokenFile: t, host: stash", "\"stash\" is no host; possible are github, gitlab"),
+        ("tokenFile: t, repository: environments", "is no path of a repository"),
+        ("token: hunter2", "put it in a file of its own"),
+    ] {
+        let found = forge(inner).unwrap_err().join("\n");
+        assert!(found.contains(expected) && !found.contains("hunter2"), "{inner}: {found}");
+    }
+    let variable = [("LEVELSET_FORGE_TOKEN", "hunter2")];
+    let config = load_all("", &variable, &[]).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2") && config.forge.is_some());
+}
+
+#[test]
 fn a_relative_path_in_the_file_starts_at_the_folder_of_the_file() {
     let config = load_all(FULL, &[], &[]).unwrap();
     assert!(config.state_directory.value.is_absolute());

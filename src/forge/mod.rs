@@ -1,7 +1,13 @@
 //! Git hosts: what they tell us, and what we tell them.
 //!
-//! In: the webhooks of GitHub, GitLab, Gitea and Bitbucket ([`webhook`]); what is to stand at a host.
-//! Out: rings of a [`Bell`](crate::model::webhook::Bell); calls of a host's API ([`api`]).
+//! In: the webhooks of GitHub, GitLab, Gitea and Bitbucket ([`webhook`]); what is to stand at a host, in
+//! an [`Outbox`](crate::model::outbox::Outbox). Out: rings of a
+//! [`Bell`](crate::model::webhook::Bell); calls of a host's API ([`api`]), made by the [`courier`].
+//!
+//! Whoever has something to tell wants it in the outbox and rings the courier's `news`; it never
+//! calls a host to write. A status is a [`commit::Content`] under
+//! [`Topic::Status`](crate::model::outbox::Topic); a comment is its text, which holds the
+//! [`comment::marker`], under `Topic::Comment`.
 //!
 //! Invariants: nothing that a host says is believed before it is proven, and nothing that it says
 //! travels further than "look again"; no secret is printed by any type, and none is kept.
@@ -10,8 +16,12 @@
 
 pub mod api;
 pub mod app;
+pub mod comment;
+pub mod commit;
+pub mod courier;
 pub mod credentials;
 pub mod http;
+mod pace;
 pub mod refusal;
 pub mod webhook;
 pub mod wire;

@@ -18,6 +18,7 @@ pub mod freeze;
 pub mod hold;
 pub mod id;
 pub mod kind;
+pub mod listener;
 pub mod observed;
 pub mod outbox;
 pub mod outcome;

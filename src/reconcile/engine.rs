@@ -18,6 +18,7 @@ use super::next::Pace;
 use crate::desired::{Reader, Snapshot};
 use crate::manifest::Object;
 use crate::manifest::expand::Place;
+use crate::model::listener::{Listener, Nobody};
 use crate::model::{Clock, Cloud, Fence, Scope, Token};
 use crate::observe::Observer;
 use crate::status::{Store, StoreError};
@@ -61,6 +62,8 @@ pub struct Engine {
     pub confirmation: Confirmation,
     /// The source of jitter.
     pub jitter: Jitter,
+    /// Who hears how passes end.
+    pub listener: Arc<dyn Listener>,
 }
 
 /// Holds what an engine reaches the world through.
@@ -122,6 +125,7 @@ impl Engine {
             mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
             confirmation: Confirmation::new(Patience::default()),
             jitter: Jitter::seeded(1),
+            listener: Arc::new(Nobody),
         }
     }
 

@@ -112,6 +112,7 @@ impl Worker {
         self.engine.is_amnesic.store(false, Ordering::Relaxed);
         self.metrics.reconciled(passed.result, took);
         self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
+        self.engine.listener.passed(key, passed.status.as_ref());
         if passed.result == PassResult::Failed {
             self.metrics.queue_retried();
         }

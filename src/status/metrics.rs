@@ -21,7 +21,7 @@ use crate::model::{Cause, ObjectStatus};
 
 mod family;
 
-use family::{Budget, Call, Condition, Families, Guarded, Outcome, Received};
+use family::{Budget, Call, Condition, Families, Guarded, Outcome, Received, Written};
 
 /// The media type of [`Metrics::encode`]'s text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -204,6 +204,16 @@ impl Metrics {
         self.families.webhooks.get_or_create(&Received::of(host, receipt)).inc();
     }
 
+    /// Counts a write to the Git host by its result: `sent`, or why not.
+    pub fn host_write(&self, result: &'static str) {
+        self.families.host_writes.get_or_create(&Written { result }).inc();
+    }
+
+    /// Sets how many contents the Git host does not have yet.
+    pub fn host_owed(&self, posts: usize) {
+        self.families.host_owed.set(count(posts));
+    }
+
     /// Writes every figure in OpenMetrics text.
     pub fn encode(&self) -> String {
         self.measure_running();
@@ -323,6 +333,8 @@ mod tests {
             "levelset_build info",
             "levelset_drift_fields gauge",
             "levelset_frozen_objects gauge",
+            "levelset_host_owed gauge",
+            "levelset_host_writes counter",
             "levelset_managed_objects gauge",
             "levelset_objects gauge",
             "levelset_source_last_success_timestamp_seconds gauge",

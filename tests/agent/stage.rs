@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use levelset::aws::{Asserted, Budgeted, Budgets};
+use levelset::cli::telling::Heard;
 use levelset::desired::{Cache, Guard};
 use levelset::model::fence::Lost;
 use levelset::model::tree::{Content, SourceHealth};
@@ -27,13 +28,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// Tells the time of day as tokio's clock moves it.
-pub(super) struct PausedClock {
+pub(crate) struct PausedClock {
     start: Timestamp,
     since: Instant,
 }
 
 impl PausedClock {
-    pub(super) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self { start: "2026-11-25T12:00:00Z".parse().unwrap(), since: Instant::now() }
     }
 }
@@ -53,12 +54,12 @@ impl Fence for Held {
     }
 }
 
-pub(super) fn scope() -> Scope {
+pub(crate) fn scope() -> Scope {
     in_account("123456789012")
 }
 
 /// The scope of the environment `staging`.
-pub(super) fn staging() -> Scope {
+pub(crate) fn staging() -> Scope {
     in_account("210987654321")
 }
 
@@ -67,9 +68,12 @@ fn in_account(account: &str) -> Scope {
 }
 
 /// A running agent and its world.
-pub(super) struct Stage {
-    pub(super) sandbox: Sandbox,
-    pub(super) store: Arc<InMemory>,
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) store: Arc<InMemory>,
+    pub(crate) engine: Arc<Engine>,
+    /// How passes ended.
+    pub(crate) heard: Arc<Heard>,
     changes: mpsc::Sender<ChangeSet>,
     commits: Mutex<u32>,
     _health: watch::Sender<SourceHealth>,
@@ -77,7 +81,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts an agent with four workers on an empty cloud with a VPC.
-    pub(super) async fn begin(settings: Settings, budgets: Budgets) -> Self {
+    pub(crate) async fn begin(settings: Settings, budgets: Budgets) -> Self {
         let clock = Arc::new(PausedClock::begin());
         let sandbox = Sandbox::new(clock.clone(), settings);
         for scope in [scope(), staging()] {
@@ -86,9 +90,11 @@ impl Stage {
         let store = Arc::new(InMemory::new());
         let token = store.grant(Shard::default()).await.unwrap();
         let cache = Cache::new(Guard::default());
+        let heard = Arc::new(Heard::default());
         let engine = Arc::new(Engine {
             agent: "levelset".to_owned(),
             environments: environments(),
+            listener: heard.clone(),
             desired: cache.reader(),
             ..engine(&sandbox, budgets, &store, token, &clock)
         });
@@ -102,11 +108,12 @@ impl Stage {
         let triggers = Triggers::restore(cache, engine_, queue_, metrics_).await.unwrap();
         worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
         tasks.spawn(triggers.run(received, watched, stop));
-        Self { sandbox, store, changes, commits: Mutex::default(), _health: health }
+        let commits = Mutex::default();
+        Self { sandbox, store, engine, heard, changes, commits, _health: health }
     }
 
     /// Delivers a commit that holds these files and no others.
-    pub(super) fn commit(&self, files: &[(&str, String)]) {
+    pub(crate) fn commit(&self, files: &[(&str, String)]) {
         let mut commits = self.commits.lock().unwrap();
         *commits += 1;
         let entry = |text: &String| Entry {
@@ -119,12 +126,12 @@ impl Stage {
         self.changes.try_send(change_set).unwrap();
     }
 
-    pub(super) async fn status(&self, key: &Key) -> Option<ObjectStatus> {
+    pub(crate) async fn status(&self, key: &Key) -> Option<ObjectStatus> {
         self.store.get(key).await.unwrap().map(|record| record.status)
     }
 
     /// Lets time pass until something holds; returns how long that took.
-    pub(super) async fn until(&self, holds: impl AsyncFn() -> bool, limit: Duration) -> Duration {
+    pub(crate) async fn until(&self, holds: impl AsyncFn() -> bool, limit: Duration) -> Duration {
         let start = Instant::now();
         while !holds().await {
             assert!(start.elapsed() < limit, "it did not come about within {limit:?}");
@@ -134,13 +141,13 @@ impl Stage {
     }
 
     /// Lets time pass until an object is as declared.
-    pub(super) async fn ready(&self, key: &Key, limit: Duration) -> Duration {
+    pub(crate) async fn ready(&self, key: &Key, limit: Duration) -> Duration {
         let is_ready = async || self.status(key).await.is_some_and(|status| status.is_ready());
         self.until(is_ready, limit).await
     }
 
     /// Returns the calls of the agent of one operation.
-    pub(super) fn calls(&self, operation: &str) -> Vec<Record> {
+    pub(crate) fn calls(&self, operation: &str) -> Vec<Record> {
         let calls = self.sandbox.calls_since(0).into_iter();
         calls.filter(|call| call.operation == operation && &*call.by == "agent").collect()
     }
@@ -169,7 +176,7 @@ fn engine(
 }
 
 /// Returns the manifest of a workspace with a database in the VPC `core`.
-pub(super) fn workspace(name: &str, policy: &str) -> String {
+pub(crate) fn workspace(name: &str, policy: &str) -> String {
     format!(
         "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {{name: {name}}}\nspec:\n  \
          environment: production\n  resources:\n    database: {{engine: postgres, version: \"15\", \
@@ -178,7 +185,7 @@ pub(super) fn workspace(name: &str, policy: &str) -> String {
 }
 
 /// Returns the manifest of a network that names the VPC of its own name.
-pub(super) fn network(name: &str) -> String {
+pub(crate) fn network(name: &str) -> String {
     format!(
         "apiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {{name: {name}}}\nspec:\n  \
          environment: production\n"

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use levelset::desired::{Cache, Guard};
+use levelset::model::listener::Nobody;
 use levelset::model::tree::Content;
 use levelset::model::{ChangeSet, Entry, Fence, Key, Lost, Revision, Shard, Token};
 use levelset::observe::Observer;
@@ -144,6 +145,7 @@ async fn agent(cloud: Arc<Noted>, scope: &Scope) -> (Arc<Engine>, Triggers) {
         mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
         confirmation: Confirmation::new(Patience::default()),
         jitter: Jitter::seeded(1),
+        listener: Arc::new(Nobody),
     });
     let (queue, metrics) = (Arc::new(WorkQueue::new(clock)), Arc::new(Metrics::new("test")));
     let triggers = Triggers::restore(cache, engine.clone(), queue, metrics).await.unwrap();

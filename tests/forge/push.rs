@@ -1,12 +1,18 @@
 //! From a push to a converged cloud, by way of a webhook.
 
-use jiff::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
+use levelset::cli::clock::SystemClock;
+use levelset::model::webhook::Host;
+
+use super::host::FakeHost;
 use super::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_over_http_fires_a_webhook_and_the_cloud_follows() {
-    let stage = Stage::begin("").await;
+    let stage = Stage::begin().await;
     stage.until("convergence", |stage| stage.is_ready("team-a"));
     let woken = "levelset_webhooks_total{host=\"github\",result=\"woken\"}";
     assert_eq!(stage.figure(woken).as_deref(), Some("0"));
@@ -22,4 +28,39 @@ async fn a_push_over_http_fires_a_webhook_and_the_cloud_follows() {
         pushed.duration_since(begin),
         first.at.duration_since(begin)
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_is_told_on_its_commit_and_an_agent_that_is_killed_tells_nothing_twice() {
+    let host = FakeHost::new(Host::GitHub, Arc::new(SystemClock));
+    let root = host.serve().await;
+    let settings = format!(
+        "agent: {{name: prod}}\nforge: {{host: github, apiUrl: \"{root}\", repository: r/r, \
+         tokenFile: token}}\n"
+    );
+    let mut stage = Stage::begin_with(&settings, &[("token", "t0ken\n")]).await;
+    stage.until("convergence", |stage| stage.is_ready("team-a"));
+    let commit = stage.push("team-b");
+    let stands = |context: &str| {
+        host.with(|state| {
+            let of = |it: &&super::host::Taken| it.revision == commit && it.context == context;
+            state.taken.iter().rfind(of).map(|it| (it.state.clone(), it.description.clone()))
+        })
+    };
+    let success = |words: &str| Some(("success".to_owned(), words.to_owned()));
+    stage.until("a status", |_| stands("levelset/prod/sync") == success("1 object as declared"));
+    stage.until("a status", |_| {
+        stands("levelset/prod/validate") == success("no mistake in 2 objects")
+    });
+    stage.until("silence", |stage| stage.figure("levelset_host_owed").as_deref() == Some("0"));
+    let written = host.writes();
+    stage.kill();
+    stage.start();
+    stage.until("a second look", |stage| stage.is_ready("team-b"));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(host.writes(), written);
+    assert_eq!(stage.figure("levelset_host_owed").as_deref(), Some("0"));
+    let sent = "levelset_host_writes_total{result=\"sent\"}";
+    assert_eq!(stage.figure(sent).as_deref(), Some("0"));
+    host.with(|state| assert!(state.rude.is_empty(), "{:?}", state.rude));
 }

@@ -63,8 +63,14 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Pushes a first manifest, and starts an agent that asks the server by itself once an hour.
-    pub(super) async fn begin(settings: &str) -> Self {
+    /// Does what [`Stage::begin_with`] does, without anything more.
+    pub(super) async fn begin() -> Self {
+        Self::begin_with("", &[]).await
+    }
+
+    /// Pushes a first manifest, and starts an agent that asks the server by itself once an hour, with
+    /// more settings and files beside them.
+    pub(super) async fn begin_with(settings: &str, files: &[(&str, &str)]) -> Self {
         let cloud = Sandbox::new(Arc::new(SystemClock), Settings::fast(5));
         cloud.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -78,6 +84,7 @@ impl Stage {
         let mut stage = Self { folder, server, clone, cloud, agent: None, address: String::new() };
         stage.push("team-a");
         stage.configure(&endpoint, settings);
+        files.iter().for_each(|(name, text)| stage.write(name, text));
         stage.start();
         stage
     }
@@ -95,7 +102,7 @@ impl Stage {
     }
 
     /// Writes a file beside the agent's settings.
-    pub(super) fn write(&self, name: &str, text: &str) {
+    fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 

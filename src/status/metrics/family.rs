@@ -80,6 +80,14 @@ impl Received {
     }
 }
 
+/// What may become of a write to the Git host.
+const WRITTEN: [&str; 6] = ["sent", "unavailable", "throttled", "denied", "missing", "refused"];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Written {
+    pub(super) result: &'static str,
+}
+
 /// Holds every family and the registry that writes them.
 #[derive(Debug)]
 pub(super) struct Families {
@@ -106,6 +114,8 @@ pub(super) struct Families {
     pub(super) source_stale: Gauge,
     pub(super) source_success: Seconds,
     pub(super) webhooks: Family<Received, Counter>,
+    pub(super) host_writes: Family<Written, Counter>,
+    pub(super) host_owed: Gauge,
 }
 
 impl Families {
@@ -134,6 +144,8 @@ impl Families {
             source_stale: Gauge::default(),
             source_success: Seconds::default(),
             webhooks: Family::default(),
+            host_writes: Family::default(),
+            host_owed: Gauge::default(),
         };
         families.register_queue();
         families.register_passes();
@@ -156,6 +168,9 @@ impl Families {
         }
         for guard in Freeze::GUARDS {
             self.frozen.get_or_create(&Guarded { guard }).set(0);
+        }
+        for result in WRITTEN {
+            self.host_writes.get_or_create(&Written { result }).inc_by(0);
         }
         for host in Host::ALL {
             for receipt in Receipt::ALL {
@@ -241,6 +256,10 @@ impl Families {
         registry.register("levelset_aws_budget_calls_per_second", rate, self.budget_rate.clone());
         let webhooks = "Webhooks by host and by what became of them";
         registry.register("levelset_webhooks", webhooks, self.webhooks.clone());
+        let writes = "Writes to the Git host by what became of them";
+        registry.register("levelset_host_writes", writes, self.host_writes.clone());
+        let owed = "Statuses and comments that the Git host does not have yet";
+        registry.register("levelset_host_owed", owed, self.host_owed.clone());
         let up = "1 when the last read of the repository succeeded, otherwise 0";
         registry.register("levelset_source_up", up, self.source_up.clone());
         let stale = "1 when the repository has not been confirmed for too long, otherwise 0";

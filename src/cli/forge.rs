@@ -1,0 +1,122 @@
+//! The Git host that is told how commits stand, from the settings.
+//!
+//! In: the settings, and where the repository is. Out: its API, and with what we mark what we write.
+
+use std::sync::Arc;
+
+use super::clock::system_clock;
+use super::error::Error;
+use crate::config::{Config, ConfigProblem, Forge, ForgeLogin, Secret, Setting, Source};
+use crate::forge::api::{Api, Bitbucket, Caller, GitHub, GitLab, Gitea, Place};
+use crate::forge::app::App;
+use crate::forge::courier::{Marks, Tally};
+use crate::forge::credentials::{Credentials, ReadSecret};
+use crate::forge::http::Http;
+use crate::model::webhook::Host;
+use crate::source::{Location, Transport};
+use crate::status::Metrics;
+
+/// Holds the host and our marks.
+pub(super) struct Told {
+    /// The host.
+    pub(super) api: Arc<dyn Api>,
+    /// With what we mark what we write.
+    pub(super) marks: Marks,
+    /// The branch that is followed, if it is named.
+    pub(super) branch: Option<String>,
+}
+
+/// Prepares the host; asks it nothing. `None` when the settings name no credentials.
+///
+/// # Errors
+///
+/// When it is not said where the repository is at the host, or a file cannot be read.
+pub(super) fn told(config: &Config, location: &Location) -> Result<Option<Told>, Error> {
+    let Some(forge) = &config.forge else { return Ok(None) };
+    let place = place(forge, location).map_err(|problem| Error::Settings(vec![problem]))?;
+    let host = place.host;
+    let http = Http::new(authorities(forge)?.as_deref()).map_err(Error::Host)?;
+    let credentials = credentials(&forge.login)?;
+    let caller = Caller::new(Arc::new(http), place, credentials, system_clock());
+    let api: Arc<dyn Api> = match host {
+        Host::GitHub => Arc::new(GitHub(caller)),
+        Host::GitLab => Arc::new(GitLab(caller)),
+        Host::Gitea => Arc::new(Gitea(caller)),
+        Host::Bitbucket => Arc::new(Bitbucket(caller)),
+    };
+    let link = forge.link_url.as_ref().map(|url| url.value.to_string());
+    let marks = Marks { agent: config.agent_name.value.clone(), link };
+    Ok(Some(Told { api, marks, branch: location.branch().map(str::to_owned) }))
+}
+
+/// Joins what the settings say to what the repository's URL says.
+fn place(forge: &Forge, location: &Location) -> Result<Place, ConfigProblem> {
+    let name = match location.transport() {
+        Transport::Http(endpoint) | Transport::Ssh(endpoint) => Some(endpoint.host.as_str()),
+        Transport::Local(_) => None,
+    };
+    let host = forge.host.as_ref().map(|host| host.value).or_else(|| kind(name?));
+    let host = host.ok_or_else(|| missing("forge.host", "github, gitlab, gitea or bitbucket"))?;
+    let api = forge.api_url.as_ref().map(|url| url.value.clone());
+    let root = api.or_else(|| Place::root_of(host, name?));
+    let root = root.ok_or_else(|| missing("forge.apiUrl", "the root of the host's API"))?;
+    let path = forge.repository.as_ref().map(|path| path.value.clone()).or_else(|| location.path());
+    let path = path.ok_or_else(|| missing("forge.repository", "for example acme/environments"))?;
+    let repository = path.strip_suffix(".git").unwrap_or(&path).to_owned();
+    Ok(Place { host, root, repository })
+}
+
+fn kind(name: &str) -> Option<Host> {
+    match name {
+        "github.com" => Some(Host::GitHub),
+        "gitlab.com" => Some(Host::GitLab),
+        "codeberg.org" => Some(Host::Gitea),
+        "bitbucket.org" => Some(Host::Bitbucket),
+        _ => None,
+    }
+}
+
+fn missing(setting: &str, what: &str) -> ConfigProblem {
+    ConfigProblem {
+        setting: setting.to_owned(),
+        source: Source::Default,
+        message: "the URL of the repository does not say it".to_owned(),
+        hint: Some(format!("set it: {what}")),
+    }
+}
+
+fn authorities(forge: &Forge) -> Result<Option<Vec<u8>>, Error> {
+    let Some(file) = &forge.ca_file else { return Ok(None) };
+    let read = std::fs::read(&file.value);
+    read.map(Some).map_err(|source| Error::Secret { from: file.source.to_string(), source })
+}
+
+/// Each secret is read once, so that a wrong path is told at the start.
+fn credentials(login: &ForgeLogin) -> Result<Credentials, Error> {
+    Ok(match login {
+        ForgeLogin::Token { username: None, token } => Credentials::Token(reader(token)?),
+        ForgeLogin::Token { username: Some(username), token } => {
+            Credentials::Basic { username: username.value.clone(), password: reader(token)? }
+        }
+        ForgeLogin::App { id, key } => {
+            Credentials::App(Arc::new(App::new(id.value.clone(), reader(key)?)))
+        }
+    })
+}
+
+fn reader(secret: &Setting<Secret>) -> Result<ReadSecret, Error> {
+    let from = || secret.source.to_string();
+    secret.value.read().map_err(|source| Error::Secret { from: from(), source })?;
+    let secret = secret.value.clone();
+    Ok(Arc::new(move || secret.read()))
+}
+
+impl Tally for Metrics {
+    fn carried(&self, result: &'static str) {
+        self.host_write(result);
+    }
+
+    fn owed(&self, posts: usize) {
+        self.host_owed(posts);
+    }
+}

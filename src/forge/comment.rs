@@ -1,0 +1,46 @@
+//! The one comment on a pull request: found, edited, or added.
+//!
+//! It is known by its id, or else by its author and a marker that its text holds, which people do not
+//! see. So it is found again when the outbox was lost, and added again when somebody deleted it.
+
+use super::api::Api;
+use super::refusal::Refusal;
+
+/// Returns the marker that the text of a comment has to hold: an HTML comment with the agent's name.
+pub fn marker(agent: &str) -> String {
+    format!("<!-- levelset:{agent} -->")
+}
+
+/// Makes the text stand on a pull request, once; returns the id of the comment.
+///
+/// # Errors
+///
+/// What the host refuses.
+pub(super) async fn stand(
+    api: &dyn Api,
+    number: u64,
+    marker: &str,
+    known: Option<&str>,
+    body: &str,
+) -> Result<String, Refusal> {
+    if let Some(id) = known {
+        match api.edit_comment(number, id, body).await {
+            Err(Refusal::Missing { .. }) => {}
+            edited => return edited.map(|()| id.to_owned()),
+        }
+    }
+    match find(api, number, marker).await? {
+        Some(id) => api.edit_comment(number, &id, body).await.map(|()| id),
+        None => api.add_comment(number, body).await,
+    }
+}
+
+async fn find(api: &dyn Api, number: u64, marker: &str) -> Result<Option<String>, Refusal> {
+    let comments = api.comments(number).await?;
+    let marked: Vec<_> = comments.iter().filter(|it| it.body.contains(marker)).collect();
+    if marked.is_empty() {
+        return Ok(None);
+    }
+    let myself = api.myself().await?;
+    Ok(marked.into_iter().find(|it| it.author == myself).map(|it| it.id.clone()))
+}

@@ -1,0 +1,234 @@
+//! Carries what is wanted to the host, until the host has it.
+//!
+//! In: the posts of an [`Outbox`]. Out: calls of an [`Api`], and in the outbox how each went.
+//!
+//! Invariants: one call at a time, and never for what the host has already; a host in trouble, or one
+//! that asks for it, is spared as a whole ([`super::pace`]); what the host never takes is given up and
+//! told once; nobody waits for the courier.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use rand::RngExt as _;
+use rand::rngs::StdRng;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, CommitStatus};
+use super::comment;
+use super::commit::Content;
+use super::pace::Pace;
+use super::refusal::Refusal;
+use crate::model::outbox::{Outbox, OutboxError, Post, Topic};
+use crate::model::{Clock, Fence, Token};
+
+/// The longest that one write to the outbox may take; the right to write has to last that long.
+const STORE_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long it takes until an outbox is looked at again that could not be read or written.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// How long nothing is looked for when nothing is owed.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// How often a host is asked for what it says is not there; the waits between double from
+/// [`MISSING`], a quarter of an hour in all.
+const MISSES: u32 = 6;
+
+/// The wait after a host said for the first time that something is not there.
+const MISSING: SignedDuration = SignedDuration::from_secs(30);
+
+/// Settled posts are forgotten when they are so old.
+const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
+
+/// Says with what everything at the host is marked.
+#[derive(Debug, Clone)]
+pub struct Marks {
+    /// The name of the agent.
+    pub agent: String,
+    /// Where a status leads that names nothing else, if anywhere.
+    pub link: Option<String>,
+}
+
+/// Counts what is carried.
+pub trait Tally: Send + Sync {
+    /// Counts a call: `sent`, or the word of a [`Refusal`].
+    fn carried(&self, result: &'static str);
+
+    /// Sets how many posts are owed to the host.
+    fn owed(&self, posts: usize);
+}
+
+/// Holds what a courier reaches the world through.
+pub struct Ports {
+    /// The host.
+    pub api: Arc<dyn Api>,
+    /// What is wanted.
+    pub outbox: Arc<dyn Outbox>,
+    /// The right to write.
+    pub fence: Arc<dyn Fence>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// Wakes the courier when something is wanted.
+    pub news: Arc<Notify>,
+    /// The figures.
+    pub tally: Arc<dyn Tally>,
+}
+
+/// Carries posts; [`Courier::run`] is its task.
+pub struct Courier {
+    ports: Ports,
+    marks: Marks,
+    pace: Pace,
+    rng: StdRng,
+    /// The host's trouble that was told last.
+    trouble: Option<&'static str>,
+}
+
+impl Courier {
+    /// Makes a courier; nothing is sent yet.
+    pub fn new(ports: Ports, marks: Marks, rng: StdRng) -> Self {
+        Self { ports, marks, pace: Pace::new(Instant::now()), rng, trouble: None }
+    }
+
+    /// Carries until `stop` is set; a call that is under way is given up, and made again after the
+    /// next start.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let _ = stop.run_until_cancelled_owned(self.carry()).await;
+    }
+
+    async fn carry(&mut self) {
+        loop {
+            sleep_until(self.pace.next()).await;
+            match self.turn().await {
+                Ok(Some(idle)) => {
+                    // Either way there is another look.
+                    let _ = timeout(idle, self.ports.news.notified()).await;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "what is to stand at the Git host waits");
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Carries at most one post; returns how long nothing is due when there is none.
+    async fn turn(&mut self) -> Result<Option<Duration>, OutboxError> {
+        let now = self.ports.clock.now();
+        let token = self.token()?;
+        let posts = self.ports.outbox.posts().await?;
+        let owed: Vec<&Post> = posts.iter().filter(|post| !post.is_settled()).collect();
+        self.ports.tally.owed(owed.len());
+        let due = owed.iter().filter(|post| post.not_before.is_none_or(|at| at <= now));
+        let Some(post) = due.min_by_key(|post| (post.wanted.at, &post.wanted.topic)) else {
+            self.ports.outbox.forget(now - KEPT, token).await?;
+            let next = owed.iter().filter_map(|post| post.not_before).min();
+            return Ok(Some(next.map_or(IDLE, |at| until(now, at))));
+        };
+        let carried = self.deliver(post).await;
+        let tried = self.judge((*post).clone(), carried);
+        self.ports.outbox.record(&tried, self.token()?).await?;
+        Ok(None)
+    }
+
+    fn token(&self) -> Result<Token, OutboxError> {
+        self.ports.fence.check(STORE_LIMIT).map_err(OutboxError::new)
+    }
+
+    /// Makes the host have what is wanted; returns what it calls it.
+    async fn deliver(&self, post: &Post) -> Result<Option<String>, Refusal> {
+        let api = &*self.ports.api;
+        let content = &post.wanted.content;
+        match &post.wanted.topic {
+            Topic::Status { revision, context } => {
+                let unreadable = || Refusal::Refused { status: 0, said: "not a status".to_owned() };
+                let Content { state, description, branch, link } =
+                    Content::from_text(content).ok_or_else(unreadable)?;
+                let status = CommitStatus {
+                    revision: revision.clone(),
+                    context: context.clone(),
+                    state,
+                    description,
+                    link: link.or_else(|| self.marks.link.clone()),
+                    branch,
+                };
+                api.set_status(&status).await.map(|()| None)
+            }
+            Topic::Comment { pull_request } => {
+                let marker = comment::marker(&self.marks.agent);
+                let known = post.handle.as_deref();
+                comment::stand(api, *pull_request, &marker, known, content).await.map(Some)
+            }
+        }
+    }
+
+    /// Says how it went with a post, and sets the pace.
+    fn judge(&mut self, mut post: Post, carried: Result<Option<String>, Refusal>) -> Post {
+        let (instant, now) = (Instant::now(), self.ports.clock.now());
+        self.ports.tally.carried(carried.as_ref().map_or_else(Refusal::as_str, |_| "sent"));
+        match carried {
+            Ok(handle) => {
+                post = Post {
+                    handle,
+                    sent: Some(post.wanted.content.clone()),
+                    ..Post::new(post.wanted)
+                };
+                self.answered(instant);
+            }
+            Err(Refusal::Refused { .. }) if post.handle.is_some() => {
+                // An edit that is refused: the next try finds it anew or says why it cannot be.
+                post.handle = None;
+                post.failures += 1;
+                self.answered(instant);
+            }
+            Err(refusal @ Refusal::Refused { .. }) => {
+                give_up(&mut post, &refusal);
+                self.answered(instant);
+            }
+            Err(refusal @ Refusal::Missing { .. }) => {
+                post.failures += 1;
+                match post.failures {
+                    failures if failures >= MISSES => give_up(&mut post, &refusal),
+                    failures => post.not_before = Some(now + MISSING * (1 << (failures - 1))),
+                }
+                self.answered(instant);
+            }
+            Err(refusal) => {
+                let wait = self.spare(&refusal, instant);
+                post.failures = post.failures.saturating_add(1);
+                // Others go first, in case it is this one that the host cannot take.
+                post.not_before = now.checked_add(wait).ok();
+            }
+        }
+        post
+    }
+
+    fn answered(&mut self, now: Instant) {
+        self.pace.answered(now);
+        if self.trouble.take().is_some() {
+            tracing::info!("the Git host takes what we write again");
+        }
+    }
+
+    /// Spares the host; the same trouble is told once.
+    fn spare(&mut self, refusal: &Refusal, now: Instant) -> Duration {
+        let wait = self.pace.refused(refusal, now, self.rng.random_range(0.0..1.0));
+        if self.trouble.replace(refusal.as_str()) != Some(refusal.as_str()) {
+            tracing::warn!(%refusal, "the Git host does not take what we write; it is tried again");
+        }
+        wait
+    }
+}
+
+fn give_up(post: &mut Post, refusal: &Refusal) {
+    tracing::warn!(topic = %post.wanted.topic, %refusal, "the Git host does not take it; it is given up");
+    post.refused = Some(refusal.to_string());
+}
+
+fn until(now: Timestamp, at: Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(now)).unwrap_or_default().min(IDLE)
+}

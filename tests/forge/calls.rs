@@ -1,0 +1,187 @@
+//! The calls of the four APIs: what is sent, and what is made of the answers.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use levelset::forge::api::{CommitStatus, State};
+use levelset::forge::refusal::Refusal;
+use levelset::forge::wire::{Answer, Method, Request, Wire, WireFuture};
+use levelset::model::webhook::Host;
+use levelset::model::{Clock, Revision};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::host::{FakeHost, api};
+use super::schema;
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_795_910_400).unwrap()
+    }
+}
+
+fn status(state: State) -> CommitStatus {
+    CommitStatus {
+        revision: Revision::new("6113728f27ae82c7b1a177c8d03f9e96e0adf246"),
+        context: "levelset/prod/sync".to_owned(),
+        state,
+        description: "2 objects to converge".to_owned(),
+        link: None,
+        branch: Some("main".to_owned()),
+    }
+}
+
+#[tokio::test]
+async fn every_host_has_its_own_words_for_the_states() {
+    for (kind, words) in [
+        (Host::GitHub, ["pending", "failure", "success", "error"]),
+        (Host::GitLab, ["running", "failed", "success", "canceled"]),
+        (Host::Gitea, ["pending", "failure", "success", "warning"]),
+        (Host::Bitbucket, ["INPROGRESS", "FAILED", "SUCCESSFUL", "STOPPED"]),
+    ] {
+        let host = FakeHost::new(kind, Arc::new(Fixed));
+        let api = host.api();
+        for state in [State::Pending, State::Failure, State::Success, State::Superseded] {
+            api.set_status(&status(state)).await.unwrap();
+        }
+        let taken = host.with(|state| state.taken.clone());
+        assert_eq!(taken.iter().map(|it| it.state.as_str()).collect::<Vec<_>>(), words);
+        assert!(taken.iter().all(|it| it.description == "2 objects to converge"), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_status_that_runs_already_is_taken_for_done_by_gitlab() {
+    let host = FakeHost::new(Host::GitLab, Arc::new(Fixed));
+    let api = host.api();
+    for _ in 0..3 {
+        api.set_status(&status(State::Pending)).await.unwrap();
+    }
+    assert_eq!(host.with(|state| state.taken.len()), 1);
+    api.set_status(&status(State::Success)).await.unwrap();
+    api.set_status(&status(State::Pending)).await.unwrap();
+    assert_eq!(host.with(|state| state.taken.len()), 3, "what ended can run again");
+}
+
+#[tokio::test]
+async fn the_thousand_and_first_status_is_refused_for_good() {
+    let host = FakeHost::new(Host::GitHub, Arc::new(Fixed));
+    let api = host.api();
+    for _ in 0..1000 {
+        api.set_status(&status(State::Pending)).await.unwrap();
+    }
+    let refusal = api.set_status(&status(State::Success)).await.unwrap_err();
+    assert!(matches!(refusal, Refusal::Refused { status: 422, .. }), "{refusal}");
+}
+
+#[tokio::test]
+async fn credentials_that_are_not_taken_are_a_denial_without_their_text() {
+    for kind in Host::ALL {
+        let host = FakeHost::new(kind, Arc::new(Fixed));
+        host.with(|state| "another".clone_into(&mut state.token));
+        let refusal = host.api().set_status(&status(State::Success)).await.unwrap_err();
+        assert!(matches!(refusal, Refusal::Denied { status: 401, .. }), "{kind}: {refusal}");
+        assert!(!format!("{refusal} {refusal:?}").contains("t0ken"));
+    }
+}
+
+#[tokio::test]
+async fn a_comment_is_added_read_and_edited_at_every_host() {
+    for kind in Host::ALL {
+        let host = FakeHost::new(kind, Arc::new(Fixed));
+        let api = host.api();
+        let id = api.add_comment(7, "<!-- a -->\none").await.unwrap();
+        api.edit_comment(7, &id, "<!-- a -->\ntwo").await.unwrap();
+        let comments = api.comments(7).await.unwrap();
+        assert_eq!(comments.len(), 1, "{kind}");
+        assert_eq!((&comments[0].id, comments[0].body.as_str()), (&id, "<!-- a -->\ntwo"));
+        assert_eq!(comments[0].author, api.myself().await.unwrap());
+        let missing = api.edit_comment(7, "99", "x").await.unwrap_err();
+        assert!(matches!(missing, Refusal::Missing { .. }), "{kind}: {missing}");
+    }
+}
+
+/// Answers with what it is given, page by page.
+struct Pages(Vec<Answer>);
+
+impl Wire for Pages {
+    fn send(&self, request: Request) -> WireFuture<'_> {
+        let pairs: Vec<_> = request.url.query_pairs().into_owned().collect();
+        let page = pairs.iter().find(|(name, _)| name == "page");
+        let number: usize = page.map_or(1, |(_, number)| number.parse().unwrap());
+        let answer = self.0[number - 1].clone();
+        Box::pin(async move { Ok(answer) })
+    }
+}
+
+fn page(body: &Value, link: Option<&str>) -> Answer {
+    let headers = link.map(|url| ("link".to_owned(), format!("<{url}>; rel=\"next\"")));
+    let body = body.to_string().into_bytes();
+    Answer { status: 200, headers: headers.into_iter().collect(), body }
+}
+
+fn root() -> Url {
+    Url::parse("https://git.example/api").unwrap()
+}
+
+#[tokio::test]
+async fn the_examples_of_githubs_own_description_are_read() {
+    let pulls = schema::example("/repos/{owner}/{repo}/pulls", Method::Get, "200");
+    let wire = Arc::new(Pages(vec![page(&pulls, None)]));
+    let github = api(Host::GitHub, root(), wire, Arc::new(Fixed));
+    let found = github.pull_requests().await.unwrap();
+    assert_eq!((found[0].number, found[0].base_branch.as_str()), (1347, "master"));
+    assert_eq!(found[0].head_branch, "new-topic");
+    assert!(!found[0].is_fork && found[0].link.starts_with("https://"));
+    let path = "/repos/{owner}/{repo}/issues/{issue_number}/comments";
+    let comments = schema::example(path, Method::Get, "200");
+    let wire = Arc::new(Pages(vec![page(&comments, None)]));
+    let github = api(Host::GitHub, root(), wire, Arc::new(Fixed));
+    let found = github.comments(1347).await.unwrap();
+    assert_eq!((found[0].author.as_str(), found[0].body.as_str()), ("octocat", "Me too"));
+}
+
+#[tokio::test]
+async fn the_pull_requests_of_the_other_hosts_are_read_in_the_shapes_of_their_documentation() {
+    let sha = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
+    let gitea = json!([{ "number": 7, "html_url": "https://a/7",
+        "head": { "sha": sha, "ref": "change", "repo_id": 1 },
+        "base": { "sha": sha, "ref": "main", "repo_id": 2 } }]);
+    let gitlab = json!([{ "iid": 7, "web_url": "https://a/7", "sha": sha, "source_branch": "change",
+        "target_branch": "main", "source_project_id": 1, "target_project_id": 2 }]);
+    let side = |branch: &str, name: &str| {
+        json!({ "branch": { "name": branch },
+        "commit": { "hash": sha }, "repository": { "full_name": name } })
+    };
+    let bitbucket = json!({ "values": [{ "id": 7, "links": { "html": { "href": "https://a/7" } },
+        "source": side("change", "other/environments"),
+        "destination": side("main", "acme/environments") }] });
+    for (kind, body) in [(Host::Gitea, gitea), (Host::GitLab, gitlab), (Host::Bitbucket, bitbucket)]
+    {
+        let wire = Arc::new(Pages(vec![page(&body, None)]));
+        let found = api(kind, root(), wire, Arc::new(Fixed)).pull_requests().await.unwrap();
+        let request = &found[0];
+        assert_eq!((request.number, request.head.as_str()), (7, sha), "{kind}");
+        assert_eq!((&*request.head_branch, &*request.base_branch), ("change", "main"));
+        assert!(request.is_fork, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_read_to_its_end_and_never_at_another_origin() {
+    let note = |id: u64| json!([{ "id": id, "body": "x", "user": { "login": "a" } }]);
+    let first = page(&note(1), Some("https://git.example/api/x?page=2"));
+    let wire = Arc::new(Pages(vec![first.clone(), page(&note(2), None)]));
+    let found = api(Host::Gitea, root(), wire, Arc::new(Fixed)).comments(7).await.unwrap();
+    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    for url in ["https://evil.example/api/x?page=2", "https://git.example:8443/x?page=2"] {
+        let wire = Arc::new(Pages(vec![page(&note(1), Some(url)), page(&note(2), None)]));
+        let api = api(Host::Gitea, root(), wire, Arc::new(Fixed));
+        assert!(api.comments(7).await.is_err(), "{url}");
+    }
+    let endless = page(&note(1), Some("https://git.example/api/x?page=1"));
+    let wire = Arc::new(Pages(vec![endless]));
+    assert!(api(Host::Gitea, root(), wire, Arc::new(Fixed)).comments(7).await.is_err());
+}

@@ -1,0 +1,371 @@
+//! A Git host in memory: what the four APIs take, and what they refuse.
+//!
+//! Beyond what it answers it keeps a list of manners that were broken, such as two writes at once.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use levelset::forge::api::{Api, Bitbucket, Caller, GitHub, GitLab, Gitea, Place};
+use levelset::forge::credentials::Credentials;
+use levelset::forge::http::LONGEST;
+use levelset::forge::wire::{Answer, Method, NoAnswer, Request, Wire, WireFuture};
+use levelset::model::Clock;
+use levelset::model::webhook::Host;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::schema;
+
+pub(super) const REPOSITORY: &str = "acme/environments";
+const TOKEN: &str = "t0ken";
+
+/// Says how the host is.
+#[derive(Debug, Clone)]
+pub(super) enum Weather {
+    Fine,
+    /// Nobody answers.
+    Down,
+    /// It takes longer than anybody waits.
+    Slow,
+    /// It answers everything with this status and these headers.
+    Answers(u16, Vec<(&'static str, String)>),
+}
+
+/// A status that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) revision: String,
+    /// The name, or Bitbucket's key.
+    pub(super) context: String,
+    pub(super) state: String,
+    pub(super) description: String,
+    pub(super) at: Timestamp,
+}
+
+pub(super) struct State {
+    pub(super) weather: Weather,
+    /// The commits that it knows; `None` for every one.
+    pub(super) commits: Option<BTreeSet<String>>,
+    pub(super) token: String,
+    pub(super) taken: Vec<Taken>,
+    pub(super) comments: Vec<(u64, String, String)>,
+    /// When it was written to, whether or not it took it.
+    pub(super) writes: Vec<Timestamp>,
+    pub(super) reads: usize,
+    /// What a host would mind, or ban us for.
+    pub(super) rude: Vec<String>,
+    next_id: u64,
+}
+
+/// The host; it is asked as any other.
+pub(super) struct FakeHost {
+    kind: Host,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+impl FakeHost {
+    pub(super) fn new(kind: Host, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let state = State {
+            weather: Weather::Fine,
+            commits: None,
+            token: TOKEN.to_owned(),
+            taken: Vec::new(),
+            comments: Vec::new(),
+            writes: Vec::new(),
+            reads: 0,
+            rude: Vec::new(),
+            next_id: 1,
+        };
+        Arc::new(Self { kind, clock, state: Mutex::new(state) })
+    }
+
+    /// Looks at, or changes, what it holds.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.state.lock().unwrap())
+    }
+
+    pub(super) fn weather(&self, weather: Weather) {
+        self.with(|state| state.weather = weather);
+    }
+
+    /// Returns what stands at it: of each commit and context the newest state and words.
+    pub(super) fn stands(&self, context: &str) -> Option<(String, String)> {
+        self.with(|state| {
+            let mut named = state.taken.iter().filter(|taken| taken.context == context);
+            named.next_back().map(|taken| (taken.state.clone(), taken.description.clone()))
+        })
+    }
+
+    pub(super) fn writes(&self) -> usize {
+        self.with(|state| state.writes.len())
+    }
+
+    /// Speaks with it as the agent does.
+    pub(super) fn api(self: &Arc<Self>) -> Arc<dyn Api> {
+        let name = match self.kind {
+            Host::GitHub => "github.com",
+            _ => "git.example",
+        };
+        let root = Place::root_of(self.kind, name).unwrap();
+        api(self.kind, root, self.clone(), self.clock.clone())
+    }
+
+    /// Serves it on loopback for as long as the test runs; returns the root of its API.
+    pub(super) async fn serve(self: &Arc<Self>) -> Url {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let root = Url::parse(&format!("http://{}/api", listener.local_addr().unwrap())).unwrap();
+        let (host, base) = (self.clone(), root.clone());
+        let routes = axum::Router::new().fallback(async move |request: axum::extract::Request| {
+            let request = read(&base, request).await;
+            let answer = host.answer(request).await.unwrap();
+            (axum::http::StatusCode::from_u16(answer.status).unwrap(), answer.body)
+        });
+        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        root
+    }
+
+    async fn answer(&self, request: Request) -> Result<Answer, NoAnswer> {
+        match self.arrives(&request) {
+            Weather::Fine => Ok(self.with(|state| self.take(state, &request))),
+            Weather::Down => Err(NoAnswer("connection refused".to_owned())),
+            Weather::Slow => {
+                tokio::time::sleep(LONGEST).await;
+                Err(NoAnswer("it did not answer in time".to_owned()))
+            }
+            Weather::Answers(status, headers) => {
+                let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value));
+                let body = json!({ "message": "as the weather is" }).to_string().into_bytes();
+                Ok(Answer { status, headers: headers.collect(), body })
+            }
+        }
+    }
+
+    /// Notes the request, and how polite it is.
+    fn arrives(&self, request: &Request) -> Weather {
+        let now = self.clock.now();
+        self.with(|state| {
+            if request.method == Method::Get {
+                state.reads += 1;
+                return state.weather.clone();
+            }
+            let since = |seconds: i64| {
+                let recent = |at: &&Timestamp| now.duration_since(**at).as_secs() < seconds;
+                state.writes.iter().rev().take_while(recent).count()
+            };
+            let (second, minute, hour) = (since(1), since(60), since(3600));
+            if second > 0 || minute >= 80 || hour >= 500 {
+                let rude = format!("{request}: {second} in a second, {minute}, {hour} in an hour");
+                state.rude.push(rude);
+            }
+            state.writes.push(now);
+            state.weather.clone()
+        })
+    }
+
+    fn take(&self, state: &mut State, request: &Request) -> Answer {
+        let told = request.secret().map(|(name, value)| format!("{name}: {value}"));
+        let expected = match self.kind {
+            Host::GitHub | Host::Bitbucket => format!("authorization: Bearer {}", state.token),
+            Host::GitLab => format!("private-token: {}", state.token),
+            Host::Gitea => format!("authorization: token {}", state.token),
+        };
+        if told != Some(expected) {
+            return answer(401, json!({ "message": "Bad credentials" }));
+        }
+        if self.kind == Host::GitHub {
+            schema::check(request);
+        }
+        let path = request.url.path().to_owned();
+        let body = request.body.clone().unwrap_or_default();
+        if let Some(revision) = revision(&path) {
+            return self.status(state, revision, &body);
+        }
+        match (request.method, path.as_str()) {
+            (Method::Get, path) if path.ends_with("/user") => answer(200, user("levelset-bot")),
+            (Method::Get, _) => self.list(state),
+            (Method::Post, _) => self.add(state, &body),
+            (_, path) => self.edit(state, path, &body),
+        }
+    }
+
+    fn status(&self, state: &mut State, revision: &str, body: &Value) -> Answer {
+        if state.commits.as_ref().is_some_and(|known| !known.contains(revision)) {
+            let message = format!("No commit found for SHA: {revision}");
+            let status = if self.kind == Host::GitHub { 422 } else { 404 };
+            return answer(status, json!({ "message": message }));
+        }
+        let text = |member: &str| body[member].as_str().unwrap_or_default().to_owned();
+        let context = match self.kind {
+            Host::GitHub | Host::Gitea => text("context"),
+            Host::GitLab => text("name"),
+            Host::Bitbucket => text("key"),
+        };
+        let taken = Taken {
+            revision: revision.to_owned(),
+            context,
+            state: text("state"),
+            description: text("description"),
+            at: self.clock.now(),
+        };
+        if let Some((status, message)) = self.minds(state, &taken, body) {
+            return answer(status, json!({ "message": message }));
+        }
+        state.taken.push(taken);
+        answer(201, json!({ "id": 1 }))
+    }
+
+    /// Says what the kind of host refuses about a status.
+    fn minds(&self, state: &State, new: &Taken, body: &Value) -> Option<(u16, String)> {
+        let same = |old: &&Taken| {
+            old.revision == new.revision && old.context.eq_ignore_ascii_case(&new.context)
+        };
+        let no = |status: u16, text: &str| Some((status, text.to_owned()));
+        match self.kind {
+            Host::GitHub if new.description.chars().count() > 140 => {
+                no(422, "description is too long (maximum is 140 characters)")
+            }
+            Host::GitHub if state.taken.iter().filter(same).count() >= 1000 => {
+                no(422, "This SHA and context has reached the maximum number of statuses.")
+            }
+            Host::GitLab => {
+                let words = ["pending", "running", "success", "failed", "canceled"];
+                let before = state.taken.iter().rfind(same).map(|old| old.state.as_str());
+                match (before, new.state.as_str()) {
+                    (_, state) if !words.contains(&state) => no(400, "state is invalid"),
+                    (Some("running"), "running") => {
+                        no(400, "Cannot transition status via :run from :running")
+                    }
+                    (Some("running"), "pending") => {
+                        no(400, "Cannot transition status via :enqueue from :running")
+                    }
+                    _ => None,
+                }
+            }
+            Host::Bitbucket if new.context.len() > 40 || body["url"].as_str().is_none() => {
+                no(400, "Bad request")
+            }
+            _ => None,
+        }
+    }
+
+    fn note(&self, (id, author, body): &(u64, String, String)) -> Value {
+        match self.kind {
+            Host::GitHub | Host::Gitea => json!({ "id": id, "body": body, "user": user(author) }),
+            Host::GitLab => {
+                json!({ "id": id, "body": body, "author": user(author), "system": false, "type": null })
+            }
+            Host::Bitbucket => {
+                json!({ "id": id, "content": { "raw": body }, "user": user(author) })
+            }
+        }
+    }
+
+    fn list(&self, state: &State) -> Answer {
+        let notes: Vec<Value> = state.comments.iter().map(|note| self.note(note)).collect();
+        match self.kind {
+            Host::Bitbucket => answer(200, json!({ "values": notes })),
+            _ => answer(200, notes.into()),
+        }
+    }
+
+    fn add(&self, state: &mut State, body: &Value) -> Answer {
+        let text = text(body);
+        if text.chars().count() > 65_536 {
+            return answer(
+                422,
+                json!({ "message": "body is too long (maximum is 65536 characters)" }),
+            );
+        }
+        let note = (state.next_id, "levelset-bot".to_owned(), text);
+        state.next_id += 1;
+        state.comments.push(note.clone());
+        answer(201, self.note(&note))
+    }
+
+    fn edit(&self, state: &mut State, path: &str, body: &Value) -> Answer {
+        let id: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
+        match state.comments.iter_mut().find(|note| note.0 == id) {
+            Some(note) => {
+                note.2 = text(body);
+                answer(200, self.note(note))
+            }
+            None => answer(404, json!({ "message": "Not Found" })),
+        }
+    }
+}
+
+impl Wire for FakeHost {
+    fn send(&self, request: Request) -> WireFuture<'_> {
+        Box::pin(self.answer(request))
+    }
+}
+
+/// Reads what arrived over HTTP as what was sent.
+async fn read(root: &Url, request: axum::extract::Request) -> Request {
+    let (head, body) = request.into_parts();
+    // The rules are those of the public host, whose API is at the root.
+    let path = head.uri.path().strip_prefix("/api").unwrap();
+    let method = match head.method.as_str() {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        _ => Method::Patch,
+    };
+    let text = |name: &str| Some(head.headers.get(name)?.to_str().unwrap().to_owned());
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    Request {
+        method,
+        url: root.join(path).unwrap(),
+        headers: text("accept").into_iter().map(|value| ("accept", value)).collect(),
+        credentials: text("authorization").map(|value| ("authorization", value.into())),
+        body: (!body.is_empty()).then(|| serde_json::from_slice(&body).unwrap()),
+    }
+}
+
+/// Makes an API of a kind over a wire.
+pub(super) fn api(
+    kind: Host,
+    root: Url,
+    wire: Arc<dyn Wire>,
+    clock: Arc<dyn Clock>,
+) -> Arc<dyn Api> {
+    let place = Place { host: kind, root, repository: REPOSITORY.to_owned() };
+    let credentials = Credentials::Token(Arc::new(|| Ok(TOKEN.into())));
+    let caller = Caller::new(wire, place, credentials, clock);
+    match kind {
+        Host::GitHub => Arc::new(GitHub(caller)),
+        Host::GitLab => Arc::new(GitLab(caller)),
+        Host::Gitea => Arc::new(Gitea(caller)),
+        Host::Bitbucket => Arc::new(Bitbucket(caller)),
+    }
+}
+
+/// Finds the commit in the path of a status: `.../statuses/SHA` or `.../commit/SHA/statuses/build`.
+fn revision(path: &str) -> Option<&str> {
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts.as_slice() {
+        [.., "commit", revision, "statuses", "build"] | [.., "statuses", revision] => {
+            Some(revision)
+        }
+        _ => None,
+    }
+}
+
+fn user(name: &str) -> Value {
+    json!({ "login": name, "username": name, "uuid": name })
+}
+
+fn text(body: &Value) -> String {
+    let text = body.get("body").or_else(|| body.pointer("/content/raw"));
+    text.and_then(Value::as_str).unwrap().to_owned()
+}
+
+fn answer(status: u16, body: Value) -> Answer {
+    Answer { status, headers: Vec::new(), body: body.to_string().into_bytes() }
+}
+
+/// A day, and more than a host takes to forget.
+pub(super) const DAY: Duration = Duration::from_secs(24 * 3600);
