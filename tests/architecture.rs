@@ -283,3 +283,22 @@ fn long_files_and_functions_are_measured_without_their_tests_and_comments() {
         format!("//! D.\n#[cfg(test)]\nmod tests {{\n{}}}\n", "const A: u8 = 1;\n".repeat(400));
     assert_eq!(violations(&Source::read("plan/a.rs", &tests)), [""; 0]);
 }
+
+#[test]
+fn the_migrations_of_a_store_are_numbered_from_one_without_a_gap_or_a_double() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let (inner, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+        let names = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".sql")).collect();
+        names.sort();
+        for (number, name) in (1..).zip(&names) {
+            assert!(name.starts_with(&format!("{number:04}_")), "{folder:?}: {names:?}");
+        }
+        found += names.len();
+        folders.extend(inner);
+    }
+    assert!(found > 0, "no migration was found");
+}
