@@ -22,6 +22,8 @@ mod value;
 mod version;
 mod window;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use self::judge::{Judgement, Sides};
@@ -56,7 +58,7 @@ pub fn diff(
         } else if rule.compare == Compare::Parameters {
             parameters::compare(rule, want, actual, ignore, &mut found);
         } else {
-            field(rule, want, &sides, &mut found);
+            field(rule, &compared(rule, want, ignore), &sides, &mut found);
         }
     }
     settle::together(rules, &mut found);
@@ -196,6 +198,18 @@ fn is_ignored(field: &str, ignore: &[String]) -> bool {
             .strip_prefix(path.as_str())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
+}
+
+/// Leaves out of declared tags those that a path names: `tags.CostCenter`.
+fn compared<'a>(rule: &Rule, want: &'a Value, ignore: &[String]) -> Cow<'a, Value> {
+    let ignored = |key: &str| is_ignored(&format!("{}.{key}", rule.field), ignore);
+    match want {
+        Value::Object(tags) if rule.compare == Compare::Tags && !ignore.is_empty() => {
+            let left = tags.iter().filter(|(key, _)| !ignored(key));
+            Cow::Owned(left.map(|(key, value)| (key.clone(), value.clone())).collect())
+        }
+        want => Cow::Borrowed(want),
+    }
 }
 
 /// Leaves the field to its other owner, and says so.

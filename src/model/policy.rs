@@ -23,7 +23,8 @@ pub struct Policy {
     /// What happens to cloud resources when the manifest, or the section that declares them, is
     /// removed from Git. Default `retain`. What counts is what Git said before the removal.
     pub deletion: DeletionPolicy,
-    /// Field paths that are not compared, for example `database.storage.iops`. Default none.
+    /// Field paths that are not compared, for example `database.storage.iops`, `database.tags.CostCenter`
+    /// (one tag) or `database.parameters.work_mem` (one parameter). Default none.
     pub ignore: Vec<String>,
 }
 
