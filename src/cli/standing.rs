@@ -3,7 +3,7 @@
 //! In: its status. Out: a [`Standing`]. Pure; the waiting is `sync`'s.
 
 use crate::model::status::Truth;
-use crate::model::{Condition, ObjectStatus};
+use crate::model::{Condition, ObjectStatus, ResourceStatus, Wait};
 use crate::status::build::state::{
     BLOCKED, CREATED, DEFERRED, FAILED, FROZEN, REFUSED, REPORTED, UNKNOWN, UPDATED, WAITING,
 };
@@ -16,8 +16,8 @@ pub(super) enum Standing {
     /// It is as far as its own manifest lets it be: what is left waits for a maintenance window, is
     /// reported only, or is suspended.
     Held,
-    /// It goes no further without a person: refused, frozen, given up, without a place, or its
-    /// newest manifest is invalid.
+    /// It goes no further without a person: refused, frozen, given up, without a place or a
+    /// maintenance window, or its newest manifest is invalid.
     Stopped,
     /// It is tried again, and only something else can help it: it cannot be read, AWS refuses a
     /// call, or something that it needs is not there.
@@ -37,11 +37,12 @@ impl Standing {
             Self::Stopped
         } else if holds(Condition::SUSPENDED) {
             Self::Held
-        } else if any(&[CREATED, UPDATED, WAITING]) {
+        } else if any(&[CREATED, UPDATED]) || status.resources.iter().any(is_on_its_way) {
             Self::Moving
         } else if any(&[BLOCKED, FAILED, UNKNOWN]) {
             Self::Stuck
         } else if any(&[REFUSED, FROZEN])
+            || any(&[WAITING])
             || holds(Condition::FROZEN)
             || has_refusals(status)
             || is_invalid(status)
@@ -58,6 +59,12 @@ impl Standing {
     pub(super) fn is_good(self) -> bool {
         matches!(self, Self::Level | Self::Held)
     }
+}
+
+/// What waits for a person to declare something does not move by itself.
+fn is_on_its_way(resource: &ResourceStatus) -> bool {
+    let is_open = |wait: &Wait| wait.code == Wait::WINDOW_UNKNOWN;
+    resource.state == WAITING && !resource.waits.iter().any(is_open)
 }
 
 /// A change that waits for its window may stand beside one that is refused.
@@ -128,6 +135,11 @@ mod tests {
         }
     }
 
+    fn no_window() -> Wait {
+        let (field, reason) = ("port".to_owned(), "none is known".to_owned());
+        Wait { field, code: Wait::WINDOW_UNKNOWN.to_owned(), reason }
+    }
+
     #[test]
     fn an_object_stands_where_its_resources_stand() {
         for (step, expected) in [
@@ -140,6 +152,7 @@ mod tests {
             (waiting("NotFound"), Standing::Stuck),
             (waiting("Dependency"), Standing::Stuck),
             (waiting("Creating"), Standing::Moving),
+            (Step { waits: vec![no_window()], ..waiting("WindowUnknown") }, Standing::Stopped),
             (waiting("Frozen"), Standing::Stopped),
         ] {
             let verdict = step.verdict.clone();

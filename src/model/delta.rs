@@ -122,6 +122,15 @@ pub struct Wait {
 impl Wait {
     /// The code of drift that a guard holds until a person confirms it.
     pub const FROZEN: &'static str = "Frozen";
+
+    /// The code of drift that the policy reports and leaves.
+    pub const REPORTED: &'static str = "Reported";
+
+    /// The code of a change that AWS accepted and does not show yet.
+    pub const READBACK: &'static str = "ReadbackLag";
+
+    /// The code of a restart for which no maintenance window is known: a person declares one.
+    pub const WINDOW_UNKNOWN: &'static str = "WindowUnknown";
 }
 
 /// Says that something is never done by itself.

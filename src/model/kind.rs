@@ -101,9 +101,10 @@ pub trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the weekly maintenance window, as AWS answers it, for a kind that has one.
-    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
-        let _ = actual;
+    /// Returns the weekly maintenance window of a resource, as AWS answers it, or as it is declared
+    /// where AWS answers none; `None` where nobody says when it is.
+    fn window<'a>(&self, desired: &'a Bound, actual: &'a Observed) -> Option<&'a str> {
+        let _ = (desired, actual);
         None
     }
 

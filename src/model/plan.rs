@@ -113,6 +113,17 @@ impl Step {
         self.verdict == Verdict::Go && !self.calls.is_empty()
     }
 
+    /// Tells whether the difference of a field stays out of the calls, because it waits or is refused.
+    pub fn is_held(&self, field: &str) -> bool {
+        self.waits.iter().any(|wait| wait.field == field)
+            || self.refusals.iter().any(|refusal| refusal.field == field)
+    }
+
+    /// Returns the differences that the calls mend.
+    pub fn sent(&self) -> impl Iterator<Item = &Delta> {
+        self.deltas.iter().filter(|delta| !self.is_held(&delta.field))
+    }
+
     /// Says why its calls are made.
     pub fn cause(&self) -> Cause {
         match self.action {
@@ -120,7 +131,7 @@ impl Step {
             Action::Adopt => Cause::Adopt,
             Action::Retain | Action::Delete => Cause::Remove,
             Action::Nothing | Action::Update | Action::Read => {
-                let is_drift = self.deltas.iter().all(|delta| delta.origin == Origin::Drift);
+                let is_drift = self.sent().all(|delta| delta.origin == Origin::Drift);
                 if is_drift { Cause::Revert } else { Cause::Change }
             }
         }

@@ -139,6 +139,17 @@ pub struct ResourceStatus {
     pub outputs: Arc<BTreeMap<String, Value>>,
 }
 
+impl ResourceStatus {
+    /// Returns the differences that the last pass meant to mend: neither waited for nor refused.
+    pub fn sent(&self) -> impl Iterator<Item = &Delta> {
+        let is_held = |field: &str| {
+            self.waits.iter().any(|wait| wait.field == field)
+                || self.refusals.iter().any(|refusal| refusal.field == field)
+        };
+        self.deltas.iter().filter(move |delta| !is_held(&delta.field))
+    }
+}
+
 /// Describes one difference that nobody declared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -215,8 +226,8 @@ pub struct Owned {
 pub struct ResourceMemory {
     /// The declared values at the last pass that found everything as declared.
     pub converged: BTreeMap<String, Value>,
-    /// The last change that AWS accepted and whose effect has not been seen yet.
-    pub accepted: Option<AcceptedPatch>,
+    /// The changes that AWS accepted and whose effect has not been seen yet, by field.
+    pub accepted_changes: BTreeMap<String, AcceptedChange>,
     /// When drift of a field was last reverted, oldest first; a few times per field.
     pub reverted: BTreeMap<String, Vec<Timestamp>>,
     /// The storage, which takes one change in a while.
@@ -235,14 +246,14 @@ pub struct StorageMemory {
     pub refusal: Option<String>,
 }
 
-/// Remembers a change that AWS accepted.
+/// Remembers a change of one field that AWS accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AcceptedPatch {
-    /// The fields and the values that were sent.
-    pub fields: BTreeMap<String, Value>,
-    /// When it was accepted.
+pub struct AcceptedChange {
+    /// The value that was sent.
+    pub value: Value,
+    /// When it was last accepted.
     pub at: Timestamp,
-    /// How many times the same change has been accepted without effect.
+    /// How many times it has been accepted without effect.
     pub times: u32,
 }

@@ -2,10 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Present, Request, Subject, storage};
+use super::{Present, Request, Subject, effect, storage};
 use crate::model::policy::DriftPolicy;
 use crate::model::status::ResourceMemory;
-use crate::model::{Apply, Delta, Kind, Observed, Origin, Timing, Wait, Window};
+use crate::model::{Apply, Delta, Kind, Origin, Refusal, Timing, Wait, Window};
 
 /// So many reverts of one field within [`CONTEST_PERIOD`] make it contested.
 pub(super) const CONTEST_REVERTS: usize = 3;
@@ -26,14 +26,16 @@ pub(super) struct Held {
 }
 
 /// Says when a difference that is held is mended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     /// At this time.
     At(Timestamp),
-    /// When a person confirms it.
-    Confirmed,
+    /// When a person or AWS does something; nobody knows when.
+    Open,
     /// Never: it is reported and left.
     Never,
+    /// Once in a while only, because it has no effect.
+    Stalled(Refusal),
 }
 
 /// Parts the differences into those that are mended now and those that are not.
@@ -43,12 +45,13 @@ pub(super) fn part(
     present: &Present,
     deltas: &[Delta],
 ) -> (Vec<Delta>, Vec<Held>) {
-    let window = window_ahead(request, subject.kind, &present.actual);
+    let window = Ahead::of(request, subject.kind, present);
     let memory = super::remembered(request, subject);
     let mut due = Vec::new();
     let mut held = Vec::new();
     for delta in deltas {
-        let hold = drift_hold(request, memory, delta)
+        let hold = effect::hold(memory, delta, request.now)
+            .or_else(|| drift_hold(request, memory, delta))
             .or_else(|| window_hold(window, delta))
             .or_else(|| storage::hold(request, memory, delta))
             .or_else(|| fleet_hold(request, subject, delta));
@@ -71,7 +74,12 @@ fn drift_hold(
         return None;
     }
     if request.policy.drift == DriftPolicy::Report {
-        return Some(held(delta, "Reported", "the policy reports drift and leaves it", End::Never));
+        return Some(held(
+            delta,
+            Wait::REPORTED,
+            "the policy reports drift and leaves it",
+            End::Never,
+        ));
     }
     if let Some((until, why)) = request.snooze() {
         return Some(held(delta, "Snoozed", &why, End::At(until)));
@@ -98,23 +106,50 @@ pub(super) fn is_contested(memory: &ResourceMemory, field: &str) -> bool {
 /// Drift that the guard of the fleet froze is mended when a person confirms it.
 fn fleet_hold(request: &Request<'_>, subject: &Subject<'_>, delta: &Delta) -> Option<Held> {
     let frozen = request.frozen.filter(|frozen| frozen.holds(&subject.resource.id, delta))?;
-    Some(held(delta, Wait::FROZEN, &frozen.why, End::Confirmed))
+    Some(held(delta, Wait::FROZEN, &frozen.why, End::Open))
 }
 
 /// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
-fn window_hold(window: Option<Timestamp>, delta: &Delta) -> Option<Held> {
+///
+/// Where nobody says when that is, it is not sent: a restart at a bad time cannot be taken back.
+fn window_hold(window: Ahead, delta: &Delta) -> Option<Held> {
     let belongs_in_window = delta.timing == Timing::Window
         && delta.apply == Apply::AtOnce
         && delta.disruption.needs_window()
         && !delta.security;
-    let reason = "the maintenance window, because the change restarts the database";
-    window.filter(|_| belongs_in_window).map(|at| held(delta, "Window", reason, End::At(at)))
+    match window {
+        _ if !belongs_in_window => None,
+        Ahead::Open => None,
+        Ahead::At(at) => {
+            let reason = "the maintenance window, because the change restarts the database";
+            Some(held(delta, "Window", reason, End::At(at)))
+        }
+        Ahead::Unknown => {
+            let reason = "the change restarts the database, and no maintenance window is known; \
+                          declare one, or reconcilePolicy.disruption: immediate";
+            Some(held(delta, Wait::WINDOW_UNKNOWN, reason, End::Open))
+        }
+    }
 }
 
-/// Returns when the maintenance window opens; `None` when it is open, or there is none.
-fn window_ahead(request: &Request<'_>, kind: &dyn Kind, actual: &Observed) -> Option<Timestamp> {
-    let window = Window::weekly(kind.window(actual)?)?;
-    (!window.is_open(request.now)).then(|| window.next_start(request.now))
+/// Says how far the maintenance window of a resource is ahead.
+#[derive(Debug, Clone, Copy)]
+enum Ahead {
+    Open,
+    At(Timestamp),
+    /// AWS answers none, or one that cannot be read, and none is declared.
+    Unknown,
+}
+
+impl Ahead {
+    fn of(request: &Request<'_>, kind: &dyn Kind, present: &Present) -> Self {
+        let text = kind.window(&present.bound, &present.actual);
+        match text.and_then(Window::weekly) {
+            None => Self::Unknown,
+            Some(window) if window.is_open(request.now) => Self::Open,
+            Some(window) => Self::At(window.next_start(request.now)),
+        }
+    }
 }
 
 pub(super) fn held(delta: &Delta, code: &str, reason: &str, end: End) -> Held {

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::holds::CONTEST_REVERTS;
-use super::present::values;
-use super::{Present, Request, State, Subject, is_only_read, is_shared, storage};
+use super::{Present, Request, State, Subject, effect, is_only_read, is_shared, storage};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
-use crate::model::status::{AcceptedPatch, Owned, ResourceMemory, StorageMemory};
-use crate::model::{Bound, Delta, Origin, Readiness, Step};
+use crate::model::status::{Owned, ResourceMemory, StorageMemory};
+use crate::model::{Bound, Origin, Readiness, Step};
 
 /// Returns what is to be remembered per resource after a pass.
 ///
@@ -80,8 +78,9 @@ fn resource(
     let State::Present(present) = subject.state else { return memory };
     if matches!(present.readiness, Readiness::Ready | Readiness::Limited { .. }) {
         note_converged(&mut memory, present, &attempt.step);
+        effect::note(&mut memory.accepted_changes, attempt, now);
     }
-    note_accepted(&mut memory, attempt, now);
+    note_reverts(&mut memory, attempt, now);
     storage::note(&mut memory.storage, subject.kind, &present.actual, attempt, now);
     memory
 }
@@ -132,38 +131,15 @@ fn within<'a>(field: &'a str, group: &str) -> Option<&'a str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
 }
 
-fn note_accepted(memory: &mut ResourceMemory, attempt: &Attempt, now: Timestamp) {
-    let step = &attempt.step;
-    let is_sent = |delta: &&Delta| step.waits.iter().all(|wait| wait.field != delta.field);
-    let sent: Vec<&Delta> = step.deltas.iter().filter(is_sent).collect();
-    let fields = values(sent.iter().copied());
-    match &attempt.outcome {
-        StepOutcome::Accepted { .. } if step.action == Action::Update => {
-            let same = memory.accepted.as_ref().filter(|accepted| accepted.fields == fields);
-            let times = same.map_or(0, |accepted| accepted.times) + 1;
-            memory.accepted = Some(AcceptedPatch { fields, at: now, times });
-            note_reverts(memory, &sent, now);
-        }
-        _ => {
-            let differences = values(&step.deltas);
-            if memory.accepted.as_ref().is_some_and(|known| !still_differs(known, &differences)) {
-                memory.accepted = None;
-            }
-        }
-    }
-}
-
 /// Remembers the latest reverts of each field, as many as tell a contest.
-fn note_reverts(memory: &mut ResourceMemory, sent: &[&Delta], now: Timestamp) {
-    for delta in sent.iter().filter(|delta| delta.origin == Origin::Drift) {
+fn note_reverts(memory: &mut ResourceMemory, attempt: &Attempt, now: Timestamp) {
+    if !effect::is_accepted(attempt) {
+        return;
+    }
+    for delta in attempt.step.sent().filter(|delta| delta.origin == Origin::Drift) {
         let reverts = memory.reverted.entry(delta.field.clone()).or_default();
         reverts.push(now);
         let surplus = reverts.len().saturating_sub(CONTEST_REVERTS);
         reverts.drain(..surplus);
     }
-}
-
-/// An accepted change is remembered as long as all of it is still to be seen.
-fn still_differs(accepted: &AcceptedPatch, differences: &BTreeMap<String, Value>) -> bool {
-    accepted.fields.iter().all(|(field, value)| differences.get(field) == Some(value))
 }

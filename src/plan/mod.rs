@@ -8,6 +8,7 @@
 //! not name; doubt leads to waiting, never to a call. It sends nothing and compares nothing.
 
 pub mod bind;
+mod effect;
 mod holds;
 mod memory;
 mod ownership;

@@ -1,8 +1,6 @@
 //! What to do about a resource that exists.
 
-use std::collections::BTreeMap;
-
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::holds::{self, End, Held};
@@ -15,22 +13,9 @@ use super::{
 use crate::model::desired::Unresolved;
 use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DisruptionPolicy;
-use crate::model::status::ResourceMemory;
 use crate::model::{
-    Apply, Delta, Disruption, Input, Kind, Notice, Observed, Origin, Readiness, Refusal, Timing,
-    Wait, Window,
+    Apply, Delta, Disruption, Input, Kind, Notice, Origin, Readiness, Refusal, Timing, Wait, Window,
 };
-
-/// How long an accepted change may stay unseen: a describe answer lags behind a modify.
-///
-/// AWS states no bound; the case that this rests on saw seconds.
-const READBACK_GRACE: SignedDuration = SignedDuration::from_secs(60);
-
-/// After so many accepted changes without effect the field is stalled.
-const FUTILE_CHANGES: u32 = 3;
-
-/// A stalled change is sent once in this time.
-const STALLED_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 /// Completes the step of a resource that exists.
 pub(super) fn step(
@@ -167,17 +152,13 @@ fn ours(request: &Request<'_>, subject: &Subject<'_>, present: &Present, mut ste
     let (due, held) = holds::part(request, subject, present, &step.deltas);
     if due.is_empty() {
         step.verdict = nothing_due(&held);
-        step.waits
-            .extend(held.into_iter().filter(|held| held.end != End::Never).map(|held| held.wait));
-        return step;
     }
-    step.waits.extend(held.into_iter().map(|held| held.wait));
-    if let Some(verdict) = futile(request, subject, &due, &mut step) {
-        step.verdict = verdict;
+    keep_back(held, &mut step);
+    if due.is_empty() {
         return step;
     }
     step.calls = subject.kind.update(&present.bound, &present.actual, &due);
-    step.effective = effective(request, subject.kind, &present.actual, &due);
+    step.effective = effective(request, subject.kind, present, &due);
     hold_back(request, &mut step);
     step
 }
@@ -194,7 +175,7 @@ fn left_to_owner(delta: Delta) -> Notice {
 fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) -> Verdict {
     if let Some(wait) = step.waits.first() {
         let queued = step.waits.iter().all(|wait| wait.code == "Pending");
-        return match next_window(kind, &present.actual, request.now) {
+        return match next_window(kind, present, request.now) {
             Some(until) if queued => deferred(until, &wait.reason),
             _ => waiting(&wait.code, wait.reason.clone()),
         };
@@ -202,18 +183,34 @@ fn rest(request: &Request<'_>, kind: &dyn Kind, present: &Present, step: &Step) 
     if step.refusals.is_empty() { Verdict::Go } else { Verdict::Refused }
 }
 
-/// The verdict when every difference is held: until a person confirms, until the first of them is
-/// due, or for good.
+/// Says of each difference that is held why; where all of them are only reported, the verdict does.
+fn keep_back(held: Vec<Held>, step: &mut Step) {
+    let is_reported = step.verdict == Verdict::Reported;
+    for Held { wait, end } in held {
+        match end {
+            End::Stalled(refusal) => step.refusals.push(refusal),
+            End::Never if is_reported => {}
+            End::At(_) | End::Open | End::Never => step.waits.push(wait),
+        }
+    }
+}
+
+/// The verdict when every difference is held: until a person or AWS does something, until the first
+/// of them is due, or for good.
 fn nothing_due(held: &[Held]) -> Verdict {
-    if let Some(frozen) = held.iter().find(|held| held.end == End::Confirmed) {
-        return waiting(Wait::FROZEN, frozen.wait.reason.clone());
+    let open = |held: &&Held| held.end == End::Open;
+    let is_frozen = |held: &&Held| held.wait.code == Wait::FROZEN;
+    let first = held.iter().filter(open).find(is_frozen).or_else(|| held.iter().find(open));
+    if let Some(Held { wait, .. }) = first {
+        return waiting(&wait.code, wait.reason.clone());
     }
     let times = held.iter().filter_map(|held| match held.end {
         End::At(until) => Some((until, &held.wait.reason)),
-        End::Confirmed | End::Never => None,
+        End::Open | End::Never | End::Stalled(_) => None,
     });
     match times.min() {
         Some((until, why)) => deferred(until, why),
+        None if held.iter().any(|held| held.end != End::Never) => Verdict::Refused,
         None => Verdict::Reported,
     }
 }
@@ -222,66 +219,22 @@ fn deferred(until: Timestamp, why: &str) -> Verdict {
     Verdict::Deferred { until, why: why.to_owned() }
 }
 
-/// Stops the same change from being sent while it may still take effect, or for ever.
-fn futile(
-    request: &Request<'_>,
-    subject: &Subject<'_>,
-    due: &[Delta],
-    step: &mut Step,
-) -> Option<Verdict> {
-    let accepted = remembered(request, subject)?.accepted.as_ref()?;
-    if values(due).iter().any(|(field, value)| accepted.fields.get(field) != Some(value)) {
-        return None;
-    }
-    let age = request.now.duration_since(accepted.at);
-    if accepted.times >= FUTILE_CHANGES && age < STALLED_INTERVAL {
-        step.refusals.extend(due.iter().map(|delta| no_effect(delta, accepted.times)));
-        return Some(Verdict::Refused);
-    }
-    (age < READBACK_GRACE).then(|| {
-        waiting("ReadbackLag", "AWS accepted this change and does not show it yet".to_owned())
-    })
-}
-
-/// Tells whether AWS accepted a change again and again without effect.
-pub(super) fn is_stalled(memory: &ResourceMemory, delta: &Delta) -> bool {
-    let accepted = memory.accepted.as_ref().filter(|known| known.times >= FUTILE_CHANGES);
-    accepted.is_some_and(|accepted| accepted.fields.get(&delta.field) == Some(&delta.to))
-}
-
-fn no_effect(delta: &Delta, times: u32) -> Refusal {
-    Refusal {
-        field: delta.field.clone(),
-        code: "NoEffect".to_owned(),
-        message: format!(
-            "AWS accepted {} = {} {times} times and the value did not change",
-            delta.field, delta.to
-        ),
-        help: "declare the value that AWS answers, or list the field under reconcilePolicy.ignore"
-            .to_owned(),
-    }
-}
-
-/// The fields and values of a change, as they are remembered.
-pub(super) fn values<'a>(deltas: impl IntoIterator<Item = &'a Delta>) -> BTreeMap<String, Value> {
-    deltas.into_iter().map(|delta| (delta.field.clone(), delta.to.clone())).collect()
-}
-
 fn effective(
     request: &Request<'_>,
     kind: &dyn Kind,
-    actual: &Observed,
+    present: &Present,
     due: &[Delta],
 ) -> Option<Timestamp> {
     let queued = |delta: &Delta| {
         delta.apply == Apply::Window
             || (delta.apply == Apply::Queued && delta.timing == Timing::Window)
     };
-    due.iter().any(queued).then(|| next_window(kind, actual, request.now))?
+    due.iter().any(queued).then(|| next_window(kind, present, request.now))?
 }
 
-fn next_window(kind: &dyn Kind, actual: &Observed, now: Timestamp) -> Option<Timestamp> {
-    Window::weekly(kind.window(actual)?).map(|window| window.next_start(now))
+fn next_window(kind: &dyn Kind, present: &Present, now: Timestamp) -> Option<Timestamp> {
+    let text = kind.window(&present.bound, &present.actual)?;
+    Window::weekly(text).map(|window| window.next_start(now))
 }
 
 /// An object that is only looked at is reported and left.

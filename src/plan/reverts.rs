@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::effect::is_stalled;
 use super::holds::is_contested;
-use super::present::is_stalled;
 use super::{Request, Subject, remembered};
 use crate::model::plan::{Action, Verdict};
 use crate::model::status::DriftMemory;
@@ -107,8 +107,7 @@ fn is_gone(step: &Step) -> bool {
 
 /// Tells whether a step mends a difference that needs a place among the reverts of the fleet.
 fn is_due(request: &Request<'_>, subject: &Subject<'_>, step: &Step, delta: &Delta) -> bool {
-    let is_held = step.waits.iter().any(|wait| wait.field == delta.field);
     let is_slowed = remembered(request, subject)
         .is_some_and(|memory| is_contested(memory, &delta.field) || is_stalled(memory, delta));
-    is_counted(delta) && !is_held && !is_slowed
+    is_counted(delta) && !step.is_held(&delta.field) && !is_slowed
 }

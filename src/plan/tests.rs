@@ -11,7 +11,7 @@ use crate::model::desired::OWNER_TAG;
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::{DisruptionPolicy, DriftPolicy};
-use crate::model::status::{AcceptedPatch, ResourceMemory};
+use crate::model::status::{AcceptedChange, ResourceMemory};
 use crate::model::{
     AccountId, Call, Difference, ErrorClass, Holder, KindName, Permission, Refusal, Region,
     ResourceId, Rule, Scope, Snooze, Wait,
@@ -52,7 +52,7 @@ impl Kind for Lamp {
             _ => Readiness::Ready,
         }
     }
-    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+    fn window<'a>(&self, _: &'a Bound, actual: &'a Observed) -> Option<&'a str> {
         actual.text("Window")
     }
     fn create(&self, _: &Bound) -> Vec<Call> {
@@ -108,7 +108,7 @@ fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
-fn bound() -> Bound {
+pub(super) fn bound() -> Bound {
     let scope = Scope { account: AccountId::new("000000000012"), region: Region::new("eu-west-1") };
     Bound {
         id: ResourceId { kind: KindName::new("lamp"), scope, name: "desk".into() },
@@ -442,11 +442,14 @@ fn a_known_fight_takes_no_place_among_the_reverts_of_the_fleet() {
     assert_eq!(reverts(ago([130, 100, 70])), 0, "contested");
     assert_eq!(reverts(ago([300, 100, 70])), 1, "reverted now and then");
     let accepted = |times| ResourceMemory {
-        accepted: Some(AcceptedPatch {
-            fields: BTreeMap::from([("colour".to_owned(), json!("red"))]),
-            at: now() - SignedDuration::from_hours(2),
-            times,
-        }),
+        accepted_changes: BTreeMap::from([(
+            "colour".to_owned(),
+            AcceptedChange {
+                value: json!("red"),
+                at: now() - SignedDuration::from_hours(2),
+                times,
+            },
+        )]),
         ..ResourceMemory::default()
     };
     assert_eq!(reverts(accepted(3)), 0, "stalled");
@@ -486,6 +489,34 @@ fn a_reboot_that_aws_would_do_at_once_is_sent_when_the_window_is_open_and_not_be
     assert!(scene.step().is_work());
     diff.deltas[0].security = true;
     assert!(Scene::present(diff).step().is_work());
+}
+
+#[test]
+fn a_restart_without_a_known_window_waits_for_somebody_to_declare_one() {
+    let mut diff = red_for_blue();
+    diff.deltas[0].apply = Apply::AtOnce;
+    for window in [json!({}), json!({"Window": null}), json!({"Window": "some day"})] {
+        let scene = |diff: &Diff| {
+            let mut scene = Scene::present(diff.clone());
+            if let State::Present(present) = &mut scene.state {
+                let members = window.as_object().unwrap().clone();
+                present.actual = Arc::new(Observed { members, ..present.actual.as_ref().clone() });
+            }
+            scene
+        };
+        let step = scene(&diff).step();
+        assert!(step.calls.is_empty());
+        let Verdict::Waiting { code, on } = &step.verdict else { panic!("{:?}", step.verdict) };
+        assert_eq!((&**code, &*step.waits[0].code), ("WindowUnknown", "WindowUnknown"));
+        assert!(on.contains("declare one") && on.contains("disruption: immediate"), "{on}");
+        let mut at_once = scene(&diff);
+        at_once.policy.disruption = DisruptionPolicy::Immediate;
+        assert!(at_once.step().is_work());
+        let mut open = diff.clone();
+        open.deltas[0].security = true;
+        assert!(scene(&open).step().is_work(), "a danger waits for no window");
+        assert!(scene(&red_for_blue()).step().is_work(), "AWS queues it for its own window");
+    }
 }
 
 #[test]
@@ -581,7 +612,7 @@ fn a_change_that_had_effect_is_forgotten() {
     let attempt = Attempt { step: scene.step(), outcome: StepOutcome::Unneeded };
     let memory = remember(&scene.request(), &[attempt]);
     let memory = memory.values().next().unwrap();
-    assert_eq!(memory.accepted, None);
+    assert!(memory.accepted_changes.is_empty());
     assert_eq!(memory.converged["colour"], json!("red"));
 }
 

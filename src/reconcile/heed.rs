@@ -22,7 +22,7 @@ pub(super) fn forgive(memory: &mut Memory, asked: &[Asked]) {
     memory.failures = 0;
     memory.waits = 0;
     for known in memory.resources.values_mut() {
-        known.accepted = None;
+        known.accepted_changes.clear();
         known.reverted.clear();
         // When the storage changed is a fact; that a refusal means as much is a guess.
         if known.storage.refusal.take().is_some() {
@@ -64,7 +64,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::status::{AcceptedPatch, ResourceMemory, StorageMemory};
+    use crate::model::status::{AcceptedChange, ResourceMemory, StorageMemory};
     use crate::model::{AccountId, KindName, Region, ResourceId, Scope};
 
     fn asked(number: u64, ask: Ask) -> Asked {
@@ -109,11 +109,11 @@ mod tests {
     fn a_retry_forgets_failures_changes_without_effect_and_contests_and_nothing_else() {
         let known = ResourceMemory {
             converged: [("size".to_owned(), 1.into())].into(),
-            accepted: Some(AcceptedPatch {
-                fields: [("size".to_owned(), 2.into())].into(),
-                at: Timestamp::UNIX_EPOCH,
-                times: 3,
-            }),
+            accepted_changes: [(
+                "size".to_owned(),
+                AcceptedChange { value: 2.into(), at: Timestamp::UNIX_EPOCH, times: 3 },
+            )]
+            .into(),
             reverted: [("size".to_owned(), vec![Timestamp::UNIX_EPOCH; 3])].into(),
             storage: StorageMemory {
                 locked_at: Some(Timestamp::UNIX_EPOCH),
@@ -134,7 +134,7 @@ mod tests {
         forgive(&mut memory, &everything());
         assert_eq!((memory.failures, memory.waits, memory.not_before), (0, 0, before.not_before));
         let known = &memory.resources["db_instance/a"];
-        assert!(known.accepted.is_none() && known.reverted.is_empty());
+        assert!(known.accepted_changes.is_empty() && known.reverted.is_empty());
         assert_eq!(known.storage, StorageMemory::default());
         assert_eq!(known.converged.len(), 1, "what was in force is what drift is told by");
     }

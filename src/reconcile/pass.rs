@@ -4,6 +4,7 @@
 //! knows of earlier ones it reads from the store.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 
@@ -54,6 +55,8 @@ pub struct Passed {
 pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
     let snapshot = engine.desired.snapshot();
     let record = engine.store.get(key).await?;
+    let known = record.as_ref().map(as_recorded).or_else(|| Some(declared(snapshot.get(key)?)));
+    recall(engine, known).await?;
     if let Some(removed) = snapshot.removed(key) {
         return remove(engine, &snapshot, key, record, removed).await;
     }
@@ -85,6 +88,26 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
             let passed = act(engine, &snapshot, entry, history, found, &sightings).await?;
             Ok(Passed { needs, ..passed })
         }
+    }
+}
+
+/// After a pass that could not be recorded, proves that this one can be: then it may change things,
+/// and need not wait for another one.
+async fn recall(engine: &Engine, known: Option<Declared>) -> Result<(), StoreError> {
+    if let Some(known) = known.filter(|_| engine.is_amnesic.load(Ordering::Relaxed)) {
+        engine.store.declare(&[known], engine.token()?).await?;
+        engine.is_amnesic.store(false, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Returns what an object was declared to be at its last record.
+pub(super) fn as_recorded(record: &Record) -> Declared {
+    Declared {
+        key: record.key.clone(),
+        generation: record.generation,
+        digest: record.digest.clone(),
+        deletion: record.deletion,
     }
 }
 
@@ -270,7 +293,7 @@ impl History {
         if status.as_ref().is_some_and(is_new) {
             memory.failures = 0;
             memory.waits = 0;
-            memory.resources.values_mut().for_each(|known| known.accepted = None);
+            memory.resources.values_mut().for_each(|known| known.accepted_changes.clear());
         }
         heed::forgive(&mut memory, &asked);
         // A record that was only declared has no status that anybody was told.

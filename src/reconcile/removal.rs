@@ -9,7 +9,9 @@ use super::causes::{stale, vanished};
 use super::engine::Engine;
 use super::leaving::{self, Basis, Gone};
 use super::next::nothing_follows;
-use super::pass::{History, Passed, carry_out, declared, follow, record_pass, record_without_look};
+use super::pass::{
+    History, Passed, as_recorded, carry_out, declared, follow, record_pass, record_without_look,
+};
 use super::sight::Needs;
 use crate::desired::{Entry, Removed, Snapshot};
 use crate::model::status::{DriftMemory, Memory};
@@ -17,7 +19,7 @@ use crate::model::{Asked, Holder, Holds, Key, Plan, Policy, Revision};
 use crate::plan::Reverts;
 use crate::status::build::Found;
 use crate::status::metrics::PassResult;
-use crate::status::{Declared, Record, StoreError};
+use crate::status::{Record, StoreError};
 
 /// Holds what is known of an object without a manifest.
 struct Late {
@@ -37,7 +39,7 @@ impl Late {
         asked: Vec<Asked>,
         is_confirmed: bool,
     ) -> Self {
-        let declared = entry.map_or_else(|| unread(record), declared);
+        let declared = entry.map_or_else(|| as_recorded(record), declared);
         let suspended = || record.memory.suspended.clone();
         let since = record.memory.removed.unwrap_or_else(|| engine.clock.now());
         Self {
@@ -146,21 +148,11 @@ pub(super) async fn reinstate(
         revision: record.status.revision.clone(),
         ..Found::new(engine.clock.now(), record.generation)
     };
-    let mut history = History::of(unread(&record), Some(record), asked);
+    let mut history = History::of(as_recorded(&record), Some(record), asked);
     if snapshot.synced {
         history.memory.removed = None;
     }
     record_without_look(engine, history, found).await
-}
-
-/// Returns what an object is declared to be of which the manifest has not been read since the start.
-fn unread(record: &Record) -> Declared {
-    Declared {
-        key: record.key.clone(),
-        generation: record.generation,
-        digest: record.digest.clone(),
-        deletion: record.deletion,
-    }
 }
 
 /// Reports a pass of which nothing is told.

@@ -133,7 +133,9 @@ impl Worker {
         let delay = backoff::delay(4, shortest, longest, self.engine.jitter.next());
         let delay = SignedDuration::try_from(delay).unwrap_or(SignedDuration::from_secs(60));
         let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
-        self.queue.done(key, Some((Lane::Change, at)), at);
+        // Only its own follow-up waits so long: what Git or a person wants meanwhile starts at once.
+        let not_before = now.checked_add(self.engine.pace.interval).unwrap_or(Timestamp::MAX);
+        self.queue.done(key, Some((Lane::Change, at)), not_before);
     }
 }
 

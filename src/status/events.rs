@@ -89,13 +89,13 @@ fn resource(previous: &ObjectStatus, row: &ResourceStatus) -> Option<Line> {
     let old = previous.resources.iter().find(|old| old.id == row.id);
     let same_state = old.is_some_and(|old| old.state == row.state);
     // The same change sent again is no news; another one is.
-    let same_change = old.is_some_and(|old| old.deltas == row.deltas);
+    let same_change = old.is_some_and(|old| old.sent().eq(row.sent()));
     if same_state && (row.state != state::UPDATED || same_change) {
         return None;
     }
     let reason = reason(row)?;
     let message = match reason {
-        "Updated" | "Reverted" if !row.deltas.is_empty() => changes(&row.deltas),
+        "Updated" | "Reverted" if row.sent().next().is_some() => changes(row.sent()),
         _ => row.message.clone(),
     };
     Some((reason, format!("{}: {message}", row.id)))
@@ -103,11 +103,9 @@ fn resource(previous: &ObjectStatus, row: &ResourceStatus) -> Option<Line> {
 
 /// Returns the word for a state that was entered; none where the conditions or the drift say more.
 fn reason(row: &ResourceStatus) -> Option<&'static str> {
-    let is_drift =
-        !row.deltas.is_empty() && row.deltas.iter().all(|delta| delta.origin == Origin::Drift);
     match row.state.as_str() {
-        state::UPDATED if is_drift => Some("Reverted"),
-        state::REPORTED if is_drift => None,
+        state::UPDATED if is_drift(row.sent()) => Some("Reverted"),
+        state::REPORTED if is_drift(row.deltas.iter()) => None,
         text => [
             state::CREATED,
             state::UPDATED,
@@ -126,11 +124,16 @@ fn reason(row: &ResourceStatus) -> Option<&'static str> {
     }
 }
 
-fn changes(deltas: &[Delta]) -> String {
+fn is_drift<'a>(deltas: impl Iterator<Item = &'a Delta>) -> bool {
+    let mut deltas = deltas.peekable();
+    deltas.peek().is_some() && deltas.all(|delta| delta.origin == Origin::Drift)
+}
+
+fn changes<'a>(deltas: impl Iterator<Item = &'a Delta>) -> String {
     let change = |delta: &Delta| {
         format!("{} from {} to {}", delta.field, shown(&delta.from), shown(&delta.to))
     };
-    deltas.iter().map(change).collect::<Vec<_>>().join(", ")
+    deltas.map(change).collect::<Vec<_>>().join(", ")
 }
 
 fn turned(previous: &ObjectStatus, new: &ObjectStatus) -> Vec<Line> {

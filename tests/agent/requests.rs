@@ -208,7 +208,8 @@ impl World {
         let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let address = entries.filter_map(|it| it["address"].as_str().map(str::to_owned)).next();
         let mut stream = TcpStream::connect(address.unwrap()).unwrap();
-        write!(stream, "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let counts = answer.lines().filter(|it| it.starts_with("reconcile_duration_seconds_count"));

@@ -1,6 +1,7 @@
 //! An agent put together as the program does, on the cloud in memory and in virtual time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -45,12 +46,18 @@ impl Clock for PausedClock {
     }
 }
 
-/// The right to write, for ever.
-struct Held(Token);
+/// The right to write, until it is taken away.
+struct Lease {
+    token: Token,
+    is_lost: AtomicBool,
+}
 
-impl Fence for Held {
+impl Fence for Lease {
     fn check(&self, _: Duration) -> Result<Token, Lost> {
-        Ok(self.0)
+        match self.is_lost.load(Ordering::Relaxed) {
+            true => Err(Lost("another agent holds the lease".to_owned())),
+            false => Ok(self.token),
+        }
     }
 }
 
@@ -74,6 +81,7 @@ pub(crate) struct Stage {
     pub(crate) engine: Arc<Engine>,
     /// How passes ended.
     pub(crate) heard: Arc<Heard>,
+    lease: Arc<Lease>,
     changes: mpsc::Sender<ChangeSet>,
     commits: Mutex<u32>,
     _health: watch::Sender<SourceHealth>,
@@ -89,6 +97,7 @@ impl Stage {
         }
         let store = Arc::new(InMemory::new());
         let token = store.grant(Shard::default()).await.unwrap();
+        let lease = Arc::new(Lease { token, is_lost: AtomicBool::new(false) });
         let cache = Cache::new(Guard::default());
         let heard = Arc::new(Heard::default());
         let engine = Arc::new(Engine {
@@ -96,7 +105,7 @@ impl Stage {
             environments: environments(),
             listener: heard.clone(),
             desired: cache.reader(),
-            ..engine(&sandbox, budgets, &store, token, &clock)
+            ..engine(&sandbox, budgets, &store, &lease, &clock)
         });
         let queue = Arc::new(WorkQueue::new(clock.clone()));
         let (changes, received) = mpsc::channel(64);
@@ -109,7 +118,7 @@ impl Stage {
         worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
         tasks.spawn(triggers.run(received, watched, stop));
         let commits = Mutex::default();
-        Self { sandbox, store, engine, heard, changes, commits, _health: health }
+        Self { sandbox, store, engine, heard, lease, changes, commits, _health: health }
     }
 
     /// Delivers a commit that holds these files and no others.
@@ -124,6 +133,11 @@ impl Stage {
         let revision = Revision::new(format!("{commits:040}"));
         let change_set = ChangeSet { revision, changed, removed: Vec::new(), full: true };
         self.changes.try_send(change_set).unwrap();
+    }
+
+    /// Takes the right to write away, or gives it back.
+    pub(super) fn lose_lease(&self, is_lost: bool) {
+        self.lease.is_lost.store(is_lost, Ordering::Relaxed);
     }
 
     pub(crate) async fn status(&self, key: &Key) -> Option<ObjectStatus> {
@@ -163,12 +177,12 @@ fn engine(
     sandbox: &Sandbox,
     budgets: Budgets,
     store: &Arc<InMemory>,
-    token: Token,
+    lease: &Arc<Lease>,
     clock: &Arc<PausedClock>,
 ) -> Engine {
     let cloud: Arc<dyn Cloud> = Arc::new(Asserted::new(Budgeted::new(sandbox.clone(), budgets)));
-    let fence = Arc::new(Held(token));
-    let ports = Ports { cloud, store: store.clone(), fence, clock: clock.clone() };
+    let (store, fence) = (store.clone(), lease.clone());
+    let ports = Ports { cloud, store, fence, clock: clock.clone() };
     Engine {
         agent: String::new(),
         ..Engine::new(ports, Cache::new(Guard::default()).reader(), SignedDuration::from_secs(5))

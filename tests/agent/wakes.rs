@@ -44,3 +44,25 @@ async fn a_new_generation_leaves_failed_at_once() {
     let took = stage.until(is_tried, LONG).await;
     assert!(took < Duration::from_secs(2), "{took:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_change_starts_at_once_when_the_lease_is_back_however_long_it_was_lost() {
+    let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
+    let key = Key::workspace("team-a");
+    let files = |class: &str| {
+        let text = workspace("team-a", "").replace("db.r6g.large", class);
+        [("network.yaml", network("core")), ("a.yaml", text)]
+    };
+    stage.commit(&files("db.r6g.large"));
+    stage.ready(&key, LONG).await;
+    stage.lose_lease(true);
+    stage.commit(&files("db.r6g.xlarge"));
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert!(stage.calls("ModifyDBInstance").is_empty(), "it may not write");
+
+    stage.lose_lease(false);
+    stage.commit(&files("db.r6g.2xlarge"));
+    let is_sent = async || !stage.calls("ModifyDBInstance").is_empty();
+    let took = stage.until(is_sent, LONG).await;
+    assert!(took <= Duration::from_secs(1), "{took:?}");
+}

@@ -79,8 +79,9 @@ impl Kind for DbInstance {
         facts::notices(desired, actual)
     }
 
-    fn window<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
-        actual.text("PreferredMaintenanceWindow")
+    fn window<'a>(&self, desired: &'a Bound, actual: &'a Observed) -> Option<&'a str> {
+        let declared = || desired.declared("maintenanceWindow").and_then(Value::as_str);
+        actual.text("PreferredMaintenanceWindow").or_else(declared)
     }
 
     fn offers(&self) -> &'static [Offer] {
@@ -113,5 +114,36 @@ impl Kind for DbInstance {
 
     fn classify(&self, code: &str) -> ErrorClass {
         facts::classify(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{AccountId, Region, ResourceId, Scope};
+
+    #[test]
+    fn the_declared_window_counts_where_aws_answers_none() {
+        let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("r") };
+        let desired = Bound {
+            id: ResourceId { kind: KIND.name(), scope, name: "a".into() },
+            fields: BTreeMap::from([("maintenanceWindow".into(), json!("sun:05:00-sun:06:00"))]),
+            initial: BTreeMap::new(),
+            owner: String::new(),
+            adopt: false,
+        };
+        let window = |members: Value| {
+            let members = members.as_object().unwrap().clone();
+            let actual = Observed { members, tags: None, at: jiff::Timestamp::UNIX_EPOCH };
+            KIND.window(&desired, &actual).map(str::to_owned)
+        };
+        let expected = |text: &str| Some(text.to_owned());
+        assert_eq!(window(json!({})), expected("sun:05:00-sun:06:00"));
+        let answered = json!({"PreferredMaintenanceWindow": "mon:01:00-mon:02:00"});
+        assert_eq!(window(answered), expected("mon:01:00-mon:02:00"));
     }
 }

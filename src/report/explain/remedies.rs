@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Known, Remedy};
 use crate::model::status::Truth;
-use crate::model::{Ask, Condition, Freeze, ObjectStatus, ResourceStatus};
+use crate::model::{Ask, Condition, Freeze, ObjectStatus, ResourceStatus, Wait};
 
 /// Lists what a person can do, what concerns the object as a whole first; each thing once.
 pub(super) fn remedies(known: &Known<'_>) -> Vec<Remedy> {
@@ -104,6 +104,10 @@ fn resource(row: &ResourceStatus, known: &Known<'_>) -> Vec<Remedy> {
     let helps = row.refusals.iter().filter(|refusal| !refusal.help.is_empty());
     let mut found: Vec<Remedy> = helps.map(|refusal| advice(refusal.help.clone())).collect();
     let waits_for = |code: &str| row.waits.iter().any(|wait| wait.code == code);
+    if waits_for(Wait::WINDOW_UNKNOWN) {
+        found.push(advice("declare a maintenance window, in which the restart is done"));
+        found.push(advice("to have it at once, declare reconcilePolicy.disruption: immediate"));
+    }
     match row.state.as_str() {
         "Reported" => {
             found.push(advice("to have it reverted, declare reconcilePolicy.drift: revert"));

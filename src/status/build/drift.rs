@@ -3,8 +3,7 @@
 use super::{Found, row, state};
 use crate::model::status::DriftStatus;
 use crate::model::{
-    Action, Attempt, Delta, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step,
-    Verdict, Wait,
+    Action, Attempt, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict, Wait,
 };
 
 pub(super) fn rows(
@@ -40,10 +39,7 @@ fn of_attempt<'a>(
         actual: delta.from.clone(),
         declared: delta.to.clone(),
         first_seen: first_seen(&delta.field),
-        disposition: match is_frozen(step, delta) {
-            true => Wait::FROZEN.to_owned(),
-            false => disposition(step, is_left_out(step, delta)).to_owned(),
-        },
+        disposition: disposition(step, &delta.field).to_owned(),
     });
     let vanished = step.notices.iter().filter(|notice| notice.code == Notice::VANISHED);
     let whole = vanished.map(move |_| DriftStatus {
@@ -52,14 +48,18 @@ fn of_attempt<'a>(
         actual: Difference::DELETED.into(),
         declared: "present".into(),
         first_seen: first_seen(Difference::EXISTENCE),
-        disposition: disposition(step, false).to_owned(),
+        disposition: disposition(step, Difference::EXISTENCE).to_owned(),
     });
     fields.chain(whole)
 }
 
-fn disposition(step: &Step, is_left_out: bool) -> &'static str {
+/// Says what is done about drift: what its own field waits for, or else what becomes of the step.
+fn disposition(step: &Step, field: &str) -> &'static str {
+    if let Some(wait) = step.waits.iter().find(|wait| wait.field == field) {
+        return held(&wait.code);
+    }
     match &step.verdict {
-        Verdict::Go if is_left_out => "Reported",
+        Verdict::Go if step.is_held(field) => "Refused",
         Verdict::Go => "Reverting",
         Verdict::Reported => "Reported",
         Verdict::Deferred { .. } => "Deferred",
@@ -69,16 +69,13 @@ fn disposition(step: &Step, is_left_out: bool) -> &'static str {
     }
 }
 
-/// Tells whether a guard of the fleet holds this drift, whatever else the step does.
-fn is_frozen(step: &Step, delta: &Delta) -> bool {
-    step.waits.iter().any(|wait| wait.field == delta.field && wait.code == Wait::FROZEN)
-}
-
-/// Tells whether a step that goes ahead for the sake of Git's changes leaves this drift alone:
-/// none of its calls carries the parameter.
-fn is_left_out(step: &Step, delta: &Delta) -> bool {
-    step.deltas.iter().any(|other| other.origin == Origin::Git)
-        && !step.calls.iter().any(|call| call.params.contains_key(&delta.parameter))
+fn held(code: &str) -> &'static str {
+    match code {
+        Wait::FROZEN => Wait::FROZEN,
+        Wait::REPORTED => "Reported",
+        Wait::WINDOW_UNKNOWN | Wait::READBACK => "Waiting",
+        _ => "Deferred",
+    }
 }
 
 /// Tells whether a row is known to be gone, rather than out of sight.

@@ -65,7 +65,7 @@ fn accepted(step: &Step) -> (&'static str, String) {
         Action::Delete => (state::DELETING, noted("AWS accepted the deletion", step)),
         Action::Nothing | Action::Read | Action::Update => {
             let effect = step.effective.map(|at| format!("; it takes effect from {at} on"));
-            let message = format!("AWS accepted the change of {}", fields(&step.deltas));
+            let message = format!("AWS accepted the change of {}", fields(step.sent()));
             (state::UPDATED, message + &effect.unwrap_or_default())
         }
     }
@@ -120,7 +120,7 @@ fn reported(step: &Step) -> String {
             "Git declares it no longer; nothing is done while the object is suspended or given up"
                 .to_owned()
         }
-        _ => format!("{} differ from Git and are left", fields(&step.deltas)),
+        _ => format!("{} differ from Git and are left", fields(step.deltas.iter())),
     }
 }
 
@@ -135,8 +135,8 @@ fn refused(step: &Step) -> String {
 }
 
 /// Names fields in the order of the plan, `a, b and 3 more`.
-pub(super) fn fields(deltas: &[Delta]) -> String {
-    listed(deltas.iter().map(|delta| delta.field.clone()))
+pub(super) fn fields<'a>(deltas: impl Iterator<Item = &'a Delta>) -> String {
+    listed(deltas.map(|delta| delta.field.clone()))
 }
 
 pub(super) fn listed(names: impl Iterator<Item = String>) -> String {

@@ -211,10 +211,30 @@ fn the_disposition_of_drift_follows_the_verdict() {
     assert_eq!(of(Step { verdict: frozen, ..drift() }), "Frozen");
     let mut mixed = update("a", vec![delta("y", Origin::Git)]);
     mixed.deltas.push(delta("x", Origin::Drift));
-    assert_eq!(of(mixed.clone()), "Reported");
-    let code = Wait::FROZEN.to_owned();
-    mixed.waits.push(Wait { field: "x".to_owned(), code, reason: "too many".to_owned() });
-    assert_eq!(of(mixed), "Frozen");
+    assert_eq!(of(mixed.clone()), "Reverting");
+    for (code, expected) in [
+        (Wait::FROZEN, "Frozen"),
+        (Wait::REPORTED, "Reported"),
+        (Wait::WINDOW_UNKNOWN, "Waiting"),
+        (Wait::READBACK, "Waiting"),
+        ("Window", "Deferred"),
+        ("Snoozed", "Deferred"),
+    ] {
+        let wait = |field: &str| Wait {
+            field: field.to_owned(),
+            code: code.to_owned(),
+            reason: "it is held".to_owned(),
+        };
+        // The call of the other field may well carry the parameter: it is Git's value that counts.
+        let held = Step { waits: vec![wait("x")], ..mixed.clone() };
+        assert_eq!(of(held.clone()), expected);
+        let until = at(9);
+        let verdict = Verdict::Deferred { until, why: "the other one".to_owned() };
+        assert_eq!(of(Step { verdict, ..held }), expected);
+        assert_eq!(of(Step { waits: vec![wait("y")], ..mixed.clone() }), "Reverting");
+    }
+    mixed.refusals.push(Refusal { field: "x".to_owned(), ..refusal("NoEffect") });
+    assert_eq!(of(mixed), "Refused");
 }
 
 #[test]
