@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::desired::{Cache, Guard, Reader, Snapshot};
+use crate::desired::{Cache, Entry, Guard, Reader, Snapshot};
+use crate::manifest::unknown_environment;
+use crate::model::tree::Content;
 use crate::model::{ChangeSet, Problem, Severity, Tree};
 use crate::source::read_worktree;
 
@@ -38,14 +40,40 @@ impl Manifests {
 ///
 /// When the folder cannot be read as a whole, or holds no manifest at all.
 pub(super) fn read(path: &Path) -> Result<Manifests, Error> {
+    read_for(path, &[])
+}
+
+/// Does the same, and holds the environments of the objects against the known ones, if there are any.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub(super) fn read_for(path: &Path, environments: &[&str]) -> Result<Manifests, Error> {
     let changes = commit(path)?;
     let files = changes.changed.len();
     let mut cache = Cache::new(Guard::default());
     // Which keys are new is the agent's interest; here all of them are.
     let _ = cache.apply(&changes);
-    let problems = cache.snapshot().problems.values().flatten().cloned().collect::<Vec<_>>();
+    let snapshot = cache.snapshot();
+    let mut problems = snapshot.problems.values().flatten().cloned().collect::<Vec<_>>();
+    problems.extend(unknown_environments(&snapshot, &changes, environments));
+    problems.sort();
     let problems = problems.into_iter().map(|problem| placed(path, problem)).collect();
     Ok(Manifests { desired: cache.reader(), problems, files })
+}
+
+fn unknown_environments(snapshot: &Snapshot, changes: &ChangeSet, known: &[&str]) -> Vec<Problem> {
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let of = |entry: &Arc<Entry>| {
+        let object = &entry.object;
+        let Content::Bytes(bytes) = &changes.changed.get(&object.path)?.content else {
+            return None;
+        };
+        unknown_environment(object, bytes, known)
+    };
+    snapshot.objects.values().filter_map(of).collect()
 }
 
 /// Reads the manifests of a folder, or one file, as if they were a commit.

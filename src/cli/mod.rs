@@ -163,7 +163,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
     let settings = &arguments.global.settings;
     match arguments.verb {
         Verb::Run(arguments) => run::run(&arguments, settings, output),
-        Verb::Validate(arguments) => validate::run(&arguments, output),
+        Verb::Validate(arguments) => validate::run(&arguments, settings, output),
         Verb::Plan(arguments) => plan::run(&arguments, settings, output),
         Verb::Sync(arguments) => sync::run(&arguments, settings, output),
         Verb::Status(arguments) => status::run(&arguments, settings, output),

@@ -1,6 +1,7 @@
 //! `levelset validate PATH`: everything that is wrong with the manifests of a folder, offline.
 //!
-//! It reads them as the agent reads a commit: the same parser, the same checks between files.
+//! It reads them as the agent reads a commit: the same parser, the same checks between files. Where
+//! there are settings that hold environments, the manifests may name no others.
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use super::Exit;
 use super::error::Error;
 use super::manifests::{self, Manifests};
 use super::output::Output;
+use super::settings::Flags;
 use crate::report::{Style, json, sarif, text};
 
 /// Check manifests without the cloud; tells every mistake with its place
@@ -30,8 +32,14 @@ enum Format {
     Sarif,
 }
 
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Error> {
-    let read = manifests::read(&arguments.path)?;
+pub(super) fn run(
+    arguments: &Arguments,
+    flags: &Flags,
+    output: &mut Output,
+) -> Result<Exit, Error> {
+    let config = flags.load(&[])?;
+    let environments: Vec<&str> = config.environments.keys().map(String::as_str).collect();
+    let read = manifests::read_for(&arguments.path, &environments)?;
     let report = render(&read, arguments.output, output.style());
     output.print(&report)?;
     Ok(if read.is_broken() { Exit::Wrong } else { Exit::Done })

@@ -10,6 +10,7 @@
 pub mod annotations;
 mod check;
 mod envelope;
+mod environments;
 pub mod expand;
 mod mistake;
 mod name;
@@ -29,6 +30,7 @@ pub mod workspace;
 mod yaml;
 
 pub use envelope::API_VERSION;
+pub use environments::unknown_environment;
 pub use object::{Object, Spec};
 pub use parse::{Parsed, parse};
 pub use references::Mention;
