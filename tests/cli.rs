@@ -210,6 +210,27 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 }
 
 #[test]
+fn an_environment_that_the_settings_do_not_hold_is_told_where_there_are_settings() {
+    let settings = "environments:\n  producton: {account: \"123456789012\", region: eu-west-1}\n";
+    let folder = folder(&[("teams/a.yaml", GOOD), ("other.yaml", settings)]);
+    let teams = folder.path().join("teams");
+    let (teams, file) = (teams.to_str().unwrap(), folder.path().join("other.yaml"));
+    let alone = run(&["validate", teams]);
+    assert_eq!((code(&alone), err(&alone)), (0, ""), "nothing is known of environments");
+    let words = ["validate", teams, "--config", file.to_str().unwrap(), "-o", "json"];
+    let output = run(&words);
+    assert_eq!(code(&output), 1);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = told.to_string();
+    for expected in ["UnknownEnvironment", "did you mean", "producton", "\"line\":8"] {
+        assert!(told.contains(expected), "{expected} is not in {told}");
+    }
+    fs::rename(&file, folder.path().join("levelset.yaml")).unwrap();
+    let found = levelset(&["validate", teams]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(code(&found), 1, "the settings of the working directory are found");
+}
+
+#[test]
 fn the_completions_of_every_shell_know_the_verbs() {
     for shell in ["bash", "zsh", "fish"] {
         let output = run(&["completions", shell]);
@@ -447,7 +468,8 @@ impl Running {
     /// Returns the answer to one GET, headers and body.
     fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer

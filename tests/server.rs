@@ -8,7 +8,8 @@ use std::time::Duration;
 use levelset::model::webhook::{Host, Receipt, Webhook, Webhooks};
 use levelset::model::{Freeze, Key, ObjectKind, Position, Problem, Severity};
 use levelset::server::{
-    Catalog, CatalogError, CatalogFuture, Health, Limits, Listener, Site, router,
+    Catalog, CatalogError, CatalogFuture, Health, Hosts, Limits, Listed, Listener, Page, Site,
+    router,
 };
 use levelset::status::Metrics;
 use reqwest::{Method, Response, StatusCode};
@@ -37,11 +38,17 @@ impl Shelf {
 }
 
 impl Catalog for Shelf {
-    fn list(&self, kind: ObjectKind) -> CatalogFuture<'_, Vec<Value>> {
+    fn list<'a>(&'a self, kind: ObjectKind, page: &'a Page) -> CatalogFuture<'a, Listed> {
         Box::pin(async move {
             self.wait().await?;
             let objects = self.objects.lock().unwrap();
-            Ok(objects.iter().filter(|(key, _)| key.kind == kind).map(|(_, v)| v.clone()).collect())
+            let after = page.after.as_deref().unwrap_or_default();
+            let of_kind = objects.iter().filter(|(key, _)| key.kind == kind && *key.name > *after);
+            let mut of_kind = of_kind.peekable();
+            let page: Vec<_> = of_kind.by_ref().take(page.limit).collect();
+            let last = page.last().map(|(key, _)| key.name.to_string());
+            let next = last.filter(|_| of_kind.peek().is_some());
+            Ok(Listed { items: page.into_iter().map(|(_, item)| item.clone()).collect(), next })
         })
     }
 
@@ -117,6 +124,7 @@ impl Agent {
             metrics: metrics.clone(),
             webhooks: Some(shelf.clone()),
             version: "1.2.3",
+            hosts: Hosts::new(["levelset.example.com"]),
         };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let (address, stop) = (listener.address(), CancellationToken::new());
@@ -385,7 +393,7 @@ async fn a_silent_and_a_slow_client_lose_their_connections() {
     let agent = Agent::start(tight()).await;
     let mut silent = agent.connect().await;
     let mut slow = agent.connect().await;
-    slow.write_all(b"GET /healthz HTTP/1.1\r\nHost: a").await.unwrap();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost").await.unwrap();
     let (quiet, slow) = tokio::join!(until_closed(&mut silent), until_closed(&mut slow));
     assert!(!quiet.contains("200") && !slow.contains("200"), "{quiet:?} {slow:?}");
 }
@@ -406,7 +414,7 @@ async fn a_client_that_sends_a_byte_at_a_time_loses_its_connection() {
 async fn an_idle_connection_gives_its_place_up() {
     let agent = Agent::start(tight()).await;
     let mut idle = agent.connect().await;
-    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     assert!(until_closed(&mut idle).await.contains("200 OK"));
 }
 
@@ -426,7 +434,9 @@ async fn a_client_that_reads_nothing_loses_its_connection() {
     let agent = Agent::start(tight()).await;
     agent.put("Workspace/big", json!("x".repeat(32 << 20)));
     let mut deaf = agent.connect().await;
-    deaf.write_all(b"GET /api/v1/workspaces/big HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    deaf.write_all(b"GET /api/v1/workspaces/big HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
     deaf.readable().await.unwrap();
     tokio::time::sleep(Duration::from_secs(6)).await;
     let said = until_closed(&mut deaf).await;
@@ -437,7 +447,7 @@ async fn a_client_that_reads_nothing_loses_its_connection() {
 async fn an_endless_head_is_refused() {
     let agent = Agent::start(Limits::default()).await;
     let mut stream = agent.connect().await;
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: ").await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ").await.unwrap();
     let _ = stream.write_all(&vec![b'a'; 200 << 10]).await;
     let said = until_closed(&mut stream).await;
     assert!(said.starts_with("HTTP/1.1 431"), "{said:?}");
@@ -472,4 +482,44 @@ async fn a_stop_cuts_what_does_not_end() {
     timeout(Duration::from_secs(60), agent.served).await.expect("the server ends").unwrap();
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert!(request.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_the_agents_is_answered_nothing() {
+    let agent = Agent::start(Limits::default()).await;
+    let paths = ["/api/v1/workspaces", "/metrics", "/healthz", "/nowhere"];
+    for path in paths {
+        let asked = agent.request(Method::GET, path).header("host", "rebound.example:8080");
+        let told = problem(asked.send().await.unwrap(), StatusCode::MISDIRECTED_REQUEST).await;
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.contains("rebound.example:8080") && detail.contains("hosts"), "{detail}");
+    }
+    for host in ["localhost:1", "levelset.example.com", "Levelset.Example.com:443"] {
+        let asked = agent.request(Method::GET, "/healthz").header("host", host);
+        assert_eq!(asked.send().await.unwrap().status(), StatusCode::OK, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages_that_follow_each_other_by_name() {
+    let agent = Agent::start(Limits::default()).await;
+    for name in ["a", "b", "c", "d", "e"] {
+        agent.put(&format!("Workspace/{name}"), json!(name));
+    }
+    let page = async |query: &str| -> Value {
+        agent.get(&format!("/api/v1/workspaces{query}")).await.json().await.unwrap()
+    };
+    let whole = page("").await;
+    assert_eq!((whole["items"].as_array().unwrap().len(), whole.get("metadata")), (5, None));
+    let (mut seen, mut query) = (Vec::new(), "?limit=2".to_owned());
+    loop {
+        let list = page(&query).await;
+        seen.extend(list["items"].as_array().unwrap().clone());
+        let Some(next) = list["metadata"]["continue"].as_str() else { break };
+        query = format!("?limit=2&continue={next}");
+    }
+    assert_eq!(seen, *whole["items"].as_array().unwrap());
+    assert_eq!(page("?continue=e").await["items"], json!([]));
+    let wrong = agent.get("/api/v1/networks?limit=many").await;
+    problem(wrong, StatusCode::BAD_REQUEST).await;
 }

@@ -37,7 +37,7 @@ use crate::reconcile::requests::Requests;
 use crate::reconcile::triggers::Triggers;
 use crate::reconcile::work_queue::WorkQueue;
 use crate::reconcile::worker;
-use crate::server::{Limits, Listener, Site, router};
+use crate::server::{Hosts, Limits, Listener, Site, router};
 use crate::source::{Watched, Watcher};
 use crate::status::metrics::Metrics;
 use crate::status::{Sqlite, Store};
@@ -151,6 +151,7 @@ impl Agent {
     pub(super) async fn serve(
         &self,
         address: SocketAddr,
+        hosts: Hosts,
         webhooks: Option<Arc<dyn Webhooks>>,
     ) -> Result<SocketAddr, Error> {
         let listener = Listener::bind(address).await.map_err(Error::Serve)?;
@@ -161,6 +162,7 @@ impl Agent {
             metrics: (*self.metrics).clone(),
             webhooks,
             version: env!("CARGO_PKG_VERSION"),
+            hosts,
         };
         self.tasks.spawn(listener.serve(router(site), self.stop.clone(), Limits::default()));
         Ok(address)

@@ -3,6 +3,7 @@
 //! In: the snapshot of what Git declares, the store. Out: objects as their manifests have them, with
 //! their status, and whether the agent is well.
 
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::manifest::{API_VERSION, Spec};
 use crate::model::{Freeze, Key, ObjectKind, Problem};
 use crate::reconcile::engine::Engine;
 use crate::reconcile::work_queue::WorkQueue;
-use crate::server::{Catalog, CatalogError, CatalogFuture, Health};
+use crate::server::{Catalog, CatalogError, CatalogFuture, Health, Listed, Page};
 use crate::status::Record;
 
 /// A pass that runs for longer is stuck: every call in it ends within a minute.
@@ -28,13 +29,21 @@ pub(super) struct Known {
 }
 
 impl Catalog for Known {
-    fn list(&self, kind: ObjectKind) -> CatalogFuture<'_, Vec<Value>> {
+    fn list<'a>(&'a self, kind: ObjectKind, page: &'a Page) -> CatalogFuture<'a, Listed> {
         Box::pin(async move {
-            let records = self.engine.store.all().await.map_err(|error| failed(&error))?;
             let snapshot = self.engine.desired.snapshot();
-            let entries = snapshot.objects.iter().filter(|(key, _)| key.kind == kind);
-            let record = |key: &Key| records.iter().find(|record| record.key == *key);
-            entries.map(|(key, entry)| object(entry, record(key))).collect()
+            let after = page.after.as_deref().unwrap_or_default();
+            let begin = Bound::Excluded(Key::new(kind, after));
+            let entries = snapshot.objects.range((begin, Bound::Unbounded));
+            let mut entries = entries.take_while(|(key, _)| key.kind == kind);
+            let mut items = Vec::new();
+            for (key, entry) in entries.by_ref().take(page.limit) {
+                let record = self.engine.store.get(key).await.map_err(|error| failed(&error))?;
+                items.push((key, object(entry, record.as_ref())?));
+            }
+            let last = items.last().map(|(key, _)| key.name.to_string());
+            let next = last.filter(|_| entries.next().is_some());
+            Ok(Listed { items: items.into_iter().map(|(_, item)| item).collect(), next })
         })
     }
 

@@ -12,6 +12,7 @@ use super::{Exit, cloud, forge, logging, runtime, webhooks};
 use crate::aws::Budgets;
 use crate::config::{Config, Repository};
 use crate::reconcile::next::Pace;
+use crate::server::Hosts;
 use crate::source;
 
 /// Run the agent: follow the repository and keep AWS level with it
@@ -64,7 +65,8 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let location = remote.location.clone();
     let watching = agent.watcher(remote);
     let webhooks = webhooks::receiver(secrets, config, &location, watching.1.poke.clone());
-    let address = agent.serve(config.listen.value, webhooks).await?;
+    let hosts = Hosts::new(config.hosts.value.iter().map(String::as_str));
+    let address = agent.serve(config.listen.value, hosts, webhooks).await?;
     let following = agent.follow(watching, triggers);
     if let Some(told) = told {
         agent.tell(told);

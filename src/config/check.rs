@@ -53,6 +53,21 @@ pub(super) fn address(text: &Text) -> Checked<SocketAddr> {
     })
 }
 
+/// Takes names of hosts, separated by commas.
+pub(super) fn hosts(text: &Text) -> Checked<Vec<String>> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
+    let names = text.text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names
+        .map(|name| match name.chars().all(plain) {
+            true => Ok(name.to_owned()),
+            false => Err(format!(
+                "\"{name}\" is no name of a host; write names without scheme and port, separated by \
+                 commas"
+            )),
+        })
+        .collect()
+}
+
 /// Takes a name that can stand in a tag beside the names of objects.
 pub(super) fn agent_name(text: &Text) -> Checked<String> {
     let name = self::text(text)?;

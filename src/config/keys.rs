@@ -4,11 +4,12 @@ use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 use crate::model::webhook::Host;
 
-const TOP: [&str; 10] = [
+const TOP: [&str; 11] = [
     "agent",
     "repository",
     "stateDirectory",
     "listen",
+    "hosts",
     "workers",
     "guards",
     "log",

@@ -46,6 +46,9 @@ pub struct Config {
     pub state_directory: Setting<PathBuf>,
     /// Where HTTP is served (`listen`; default `127.0.0.1:8080`).
     pub listen: Setting<SocketAddr>,
+    /// The names under which HTTP is answered besides addresses and `localhost` (`hosts`, separated by
+    /// commas; default none).
+    pub hosts: Setting<Vec<String>>,
     /// How many objects are worked on at once (`workers`; default 4; from 1 to 64).
     pub workers: Setting<u16>,
     /// How much may change by itself at once (`guards`).

@@ -20,6 +20,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
             .path("stateDirectory")
             .unwrap_or_else(|| Setting::default_of(state_directory(env))),
         listen: layers.setting("listen", listen, check::address),
+        hosts: layers.setting("hosts", Vec::new(), check::hosts),
         workers: layers.setting("workers", 4, |text| check::number(text, 1, 64)),
         guards: guards(layers),
         log: Log {

@@ -45,6 +45,7 @@ repository:
   caFile: /etc/ssl/ca.pem
 stateDirectory: state
 listen: "0.0.0.0:9000"
+hosts: levelset.example.com, levelset
 workers: 8
 guards: {maxObjects: 10, maxPercent: 5, periodSeconds: 600}
 log: {format: json, level: debug}
@@ -87,6 +88,7 @@ fn every_setting_of_a_full_file_is_read() {
     assert_eq!(config.guards.period.value, Duration::from_secs(600));
     assert_eq!(repository.ca_file.as_ref().unwrap().value, Path::new("/etc/ssl/ca.pem"));
     assert_eq!(config.log.level.value, tracing::Level::DEBUG);
+    assert_eq!(config.hosts.value, ["levelset.example.com", "levelset"]);
     let production = &config.environments["production"];
     assert_eq!(production.account.value.as_str(), "012345678901");
     assert!(production.production.value);

@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
+use super::page::Page;
 use crate::model::{Freeze, Key, ObjectKind, Problem};
 
 /// Says why the agent could not answer; for people, without a secret.
@@ -19,8 +20,8 @@ pub type CatalogFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CatalogErr
 ///
 /// An object is JSON as its manifest has it, with `status` beside `spec`.
 pub trait Catalog: Send + Sync {
-    /// Returns the objects of a kind, ordered by name.
-    fn list(&self, kind: ObjectKind) -> CatalogFuture<'_, Vec<Value>>;
+    /// Returns a page of the objects of a kind, ordered by name.
+    fn list<'a>(&'a self, kind: ObjectKind, page: &'a Page) -> CatalogFuture<'a, Listed>;
 
     /// Returns one object.
     fn get<'a>(&'a self, key: &'a Key) -> CatalogFuture<'a, Option<Value>>;
@@ -33,6 +34,15 @@ pub trait Catalog: Send + Sync {
 
     /// Says how the agent is; answers at once.
     fn health(&self) -> Health;
+}
+
+/// Holds a page of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listed {
+    /// The objects.
+    pub items: Vec<Value>,
+    /// The name after which the next page begins; `None` when there is none.
+    pub next: Option<String>,
 }
 
 /// Says how the agent is.

@@ -13,7 +13,9 @@ use axum::routing::get;
 use serde_json::{Value, json};
 
 use super::answer::{line, problem, tagged};
-use super::catalog::{Catalog, CatalogError};
+use super::catalog::{Catalog, CatalogError, Listed};
+use super::hosts::Hosts;
+use super::page::Page;
 use super::webhooks;
 use crate::model::webhook::Webhooks;
 use crate::model::{Key, ObjectKind};
@@ -48,10 +50,13 @@ pub struct Site {
     pub webhooks: Option<Arc<dyn Webhooks>>,
     /// The program's version.
     pub version: &'static str,
+    /// The names under which it answers.
+    pub hosts: Hosts,
 }
 
 /// Makes the routes; others may be merged into it before [`guarded`] closes it.
 pub fn router(site: Site) -> Router {
+    let hosts = site.hosts.clone();
     let routes = Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
@@ -65,7 +70,22 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/freezes", get(freezes))
         .with_state(site.clone())
         .merge(webhooks::routes(site));
-    guarded(routes)
+    guarded(routes).layer(from_fn(move |request, next| admit(hosts.clone(), request, next)))
+}
+
+/// Refuses requests under a name that is not the agent's. Deliveries of Git hosts prove by their
+/// signature whose they are, and come under any name.
+async fn admit(hosts: Hosts, request: Request, next: Next) -> Response {
+    let is_signed = request.uri().path().starts_with("/webhooks/");
+    let stranger = hosts.stranger(request.headers(), request.uri());
+    let Some(name) = stranger.filter(|_| !is_signed) else {
+        return next.run(request).await;
+    };
+    let detail = format!(
+        "this agent does not answer under the name {name}; ask it by its address or as localhost, \
+         or add the name to its setting hosts"
+    );
+    secured(problem(StatusCode::MISDIRECTED_REQUEST, request.uri().path(), &detail))
 }
 
 /// Gives routes the answers for unknown paths and methods, the limits and the security headers.
@@ -80,9 +100,12 @@ fn guarded(routes: Router) -> Router {
 async fn guard(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let answer = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;
-    let mut response = answer.unwrap_or_else(|_| {
+    secured(answer.unwrap_or_else(|_| {
         problem(StatusCode::SERVICE_UNAVAILABLE, &path, "the agent is too busy to answer")
-    });
+    }))
+}
+
+fn secured(mut response: Response) -> Response {
     for (name, value) in SECURITY {
         let name = HeaderName::from_static(name);
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
@@ -166,8 +189,18 @@ async fn freezes(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Resp
 }
 
 async fn list(site: &Site, kind: ObjectKind, headers: &HeaderMap, uri: &Uri) -> Response {
-    match site.catalog.list(kind).await {
-        Ok(objects) => tagged(headers, &collection(&format!("{kind}List"), objects.into())),
+    let page = match Page::of(uri) {
+        Ok(page) => page,
+        Err(why) => return problem(StatusCode::BAD_REQUEST, uri.path(), &why),
+    };
+    match site.catalog.list(kind, &page).await {
+        Ok(Listed { items, next }) => {
+            let mut list = collection(&format!("{kind}List"), items.into());
+            if let Some(next) = next {
+                list["metadata"] = json!({ "continue": next });
+            }
+            tagged(headers, &list)
+        }
         Err(error) => unavailable(uri, &error),
     }
 }

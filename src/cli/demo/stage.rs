@@ -29,6 +29,7 @@ use crate::reconcile::engine::Ports;
 use crate::reconcile::next::Pace;
 use crate::sandbox::settings::Durations;
 use crate::sandbox::{Sandbox, Settings, http, log};
+use crate::server::Hosts;
 use crate::status::{Event, Record};
 
 /// The longest that the demo waits for anything: twice what the slowest, a look of the agent and its
@@ -246,7 +247,7 @@ impl Stage {
         let cloud = listener.local_addr().map_err(Error::demo)?;
         let stop = self.agent.stop.clone().cancelled_owned();
         self.agent.tasks.spawn(http::serve(self.cloud.clone(), listener, stop));
-        Ok((cloud, self.agent.serve(loopback, None).await?))
+        Ok((cloud, self.agent.serve(loopback, Hosts::default(), None).await?))
     }
 
     /// Returns the folder in which the agent keeps its state.
