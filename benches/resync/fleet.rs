@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -108,6 +108,7 @@ pub(crate) struct Answers {
     /// By operation; the name of the first workspace stands for any.
     templates: BTreeMap<&'static str, String>,
     wait: Duration,
+    calls: AtomicU64,
 }
 
 impl Answers {
@@ -124,7 +125,8 @@ impl Answers {
         for _ in 0..10 {
             let passed = pass(&engine, &key(0)).await.expect("the store in memory takes all");
             if passed.status.is_some_and(|status| status.is_ready()) {
-                return Self { templates: templates(&sandbox, &scope), wait: Duration::ZERO };
+                let templates = templates(&sandbox, &scope);
+                return Self { templates, wait: Duration::ZERO, calls: AtomicU64::new(0) };
             }
             clock.advance(SignedDuration::from_mins(10));
         }
@@ -134,6 +136,11 @@ impl Answers {
     /// Lets every answer take a while, as AWS does.
     pub(crate) fn after(self, wait: Duration) -> Self {
         Self { wait, ..self }
+    }
+
+    /// Returns how many calls were answered.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Relaxed)
     }
 
     fn answer(&self, target: &Target, call: &Call) -> Value {
@@ -159,6 +166,7 @@ impl Cloud for Answers {
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }
+            self.calls.fetch_add(1, Relaxed);
             Ok(self.answer(target, call))
         })
     }

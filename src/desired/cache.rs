@@ -7,7 +7,7 @@ use super::guard::Census;
 use super::{
     Change, Changes, Entry, Frozen, Guard, Known, NotFrozen, Orphan, Reader, Removed, Snapshot,
 };
-use crate::manifest::{Files, Object, Spec};
+use crate::manifest::{Files, Object};
 use crate::model::tree::SourceHealth;
 use crate::model::{ChangeSet, Generation, Key, ObjectKind, Revision};
 
@@ -337,7 +337,5 @@ fn appear(
 
 /// Returns the network that an object lives in.
 fn network_of(object: &Object) -> Option<Key> {
-    let Spec::Workspace(spec) = &object.spec else { return None };
-    let network = spec.resources.network.as_ref()?;
-    Some(Key::new(ObjectKind::Network, network.vpc_ref.as_str()))
+    Some(Key::new(ObjectKind::Network, object.network()?))
 }

@@ -52,6 +52,16 @@ impl Object {
         }
     }
 
+    /// Returns the name of the network that it lives in.
+    pub fn network(&self) -> Option<&str> {
+        match &self.spec {
+            Spec::Workspace(spec) => {
+                spec.resources.network.as_ref().map(|network| &*network.vpc_ref)
+            }
+            Spec::Network(_) => None,
+        }
+    }
+
     /// Returns who owns the object, in free text.
     pub fn owner(&self) -> Option<&str> {
         self.annotations.get(OWNER).map(String::as_str)

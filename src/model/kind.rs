@@ -89,6 +89,11 @@ pub trait Kind: Send + Sync + 'static {
         None
     }
 
+    /// Names the members, at any depth, that AWS moves by itself and that nothing is compared with.
+    fn restless(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the field rules, in the order in which reports show them.
     fn rules(&self) -> &'static [Rule];
 

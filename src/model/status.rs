@@ -44,6 +44,25 @@ impl ObjectStatus {
         self.conditions.iter().find(|condition| condition.kind == name)
     }
 
+    /// Tells whether two statuses say the same but for the times of the passes.
+    pub fn is_same_but_for_times(&self, other: &Self) -> bool {
+        let Self {
+            observed_generation,
+            revision,
+            last_reconciled_time: _,
+            last_converged_time: _,
+            next_run_time: _,
+            conditions,
+            resources,
+            drift,
+        } = self;
+        *observed_generation == other.observed_generation
+            && *revision == other.revision
+            && *conditions == other.conditions
+            && *resources == other.resources
+            && *drift == other.drift
+    }
+
     /// Tells whether the object is as declared.
     pub fn is_ready(&self) -> bool {
         self.condition(Condition::READY).is_some_and(|condition| condition.status == Truth::True)
@@ -189,6 +208,21 @@ pub struct Memory {
     pub suspended: Vec<Holder>,
     /// Since when the manifest is gone: the grace period begins here.
     pub removed: Option<Timestamp>,
+}
+
+impl Memory {
+    /// Tells whether two memories hold the same but for the time of the next pass.
+    pub fn is_same_but_for_times(&self, other: &Self) -> bool {
+        let Self { failures, waits, not_before: _, resources, drift, owned, suspended, removed } =
+            self;
+        *failures == other.failures
+            && *waits == other.waits
+            && *resources == other.resources
+            && *drift == other.drift
+            && *owned == other.owned
+            && *suspended == other.suspended
+            && *removed == other.removed
+    }
 }
 
 /// Holds what the guard on mass drift has to know of an object after a restart.

@@ -9,6 +9,7 @@
 //! not held. It writes nothing and decides nothing.
 
 mod list;
+mod mark;
 pub mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+pub use self::mark::Mark;
+use self::mark::Marker;
 use crate::model::kind::Lists;
 use crate::model::{
     Bound, CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation,
@@ -38,6 +41,7 @@ pub struct Observer {
     slots: Mutex<BTreeMap<(Scope, KindName), Arc<Slot>>>,
     /// When lists were last looked through for those that are no longer fresh.
     swept: Mutex<Timestamp>,
+    marker: Marker,
 }
 
 /// Holds the last list of one kind in one scope; its lock lets one reader at a time fill it.
@@ -52,7 +56,20 @@ struct Listing {
     read: Timestamp,
     /// How long it may be shared.
     lasts: SignedDuration,
-    resources: Result<BTreeMap<Arc<str>, Arc<Observed>>, Doubt>,
+    resources: Result<BTreeMap<Arc<str>, Item>, Doubt>,
+}
+
+/// Holds one resource of a list.
+struct Item {
+    observed: Arc<Observed>,
+    /// Made when it is first asked for.
+    mark: Option<Mark>,
+}
+
+impl From<Arc<Observed>> for Item {
+    fn from(observed: Arc<Observed>) -> Self {
+        Self { observed, mark: None }
+    }
 }
 
 impl Observer {
@@ -60,13 +77,41 @@ impl Observer {
     /// long to be read for longer.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
         let swept = Mutex::new(clock.now());
-        Self { cloud, clock, freshness, slots: Mutex::default(), swept }
+        let (slots, marker) = (Mutex::default(), Marker::default());
+        Self { cloud, clock, freshness, slots, swept, marker }
     }
 
     /// Reads one resource, from the shared list where that is fresh enough.
     pub async fn observe(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
         let slot = self.slot(id);
         let mut listing = slot.listing.lock().await;
+        self.look(kind, id, &slot, &mut listing).await
+    }
+
+    /// Reads one resource in the same way, and returns what stands for the answer; `None` where it is
+    /// not known to exist.
+    pub async fn mark(&self, kind: &dyn Kind, id: &ResourceId) -> Option<Mark> {
+        let slot = self.slot(id);
+        let mut listing = slot.listing.lock().await;
+        let Observation::Present(_) = self.look(kind, id, &slot, &mut listing).await else {
+            return None;
+        };
+        let item = listing.as_mut()?.resources.as_mut().ok()?.get_mut(&id.name)?;
+        Some(*item.mark.get_or_insert_with(|| self.marker.mark(kind, &item.observed)))
+    }
+
+    /// Returns what stands for an answer.
+    pub fn mark_of(&self, kind: &dyn Kind, observed: &Observed) -> Mark {
+        self.marker.mark(kind, observed)
+    }
+
+    async fn look(
+        &self,
+        kind: &dyn Kind,
+        id: &ResourceId,
+        slot: &Slot,
+        listing: &mut Option<Listing>,
+    ) -> Observation {
         let relist = !kind.is_whole_by_name() && slot.was_written(&id.name);
         if !self.is_fresh(listing.as_ref()) || slot.written_too_much() || relist {
             slot.forget_writes();
@@ -83,13 +128,13 @@ impl Observer {
         if let Some(found) = resources.get(&id.name)
             && !slot.was_written(&id.name)
         {
-            return Observation::Present(found.clone());
+            return Observation::Present(found.observed.clone());
         }
         let observation = self.confirm(kind, id).await;
         match &observation {
             Observation::Present(found) => {
                 slot.forget_write(&id.name);
-                resources.insert(id.name.clone(), found.clone());
+                resources.insert(id.name.clone(), found.clone().into());
             }
             Observation::Absent => {
                 slot.forget_write(&id.name);
@@ -215,7 +260,7 @@ impl Observer {
         kind: &dyn Kind,
         target: &Target,
         at: Timestamp,
-    ) -> Result<BTreeMap<Arc<str>, Arc<Observed>>, Doubt> {
+    ) -> Result<BTreeMap<Arc<str>, Item>, Doubt> {
         let mut lists = Lists::new();
         for list in kind.lists() {
             match list::all(&*self.cloud, target, kind.service(), list).await {
@@ -225,7 +270,7 @@ impl Observer {
                 Err(error) => return Err(doubt(error)),
             }
         }
-        let named = |(name, members)| (Arc::from(name), Arc::new(observed(members, at)));
+        let named = |(name, members)| (Arc::from(name), Arc::new(observed(members, at)).into());
         Ok(kind.assemble(lists).into_iter().map(named).collect())
     }
 

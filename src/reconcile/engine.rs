@@ -13,8 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::departures::Departures;
 use super::freshness::{Confirmation, Freshness, Patience};
+use super::looks::Looks;
 use super::mass_drift::{Bounds, MassDrift};
 use super::next::Pace;
+use super::rest::Rests;
 use crate::desired::{Reader, Snapshot};
 use crate::manifest::Object;
 use crate::manifest::expand::Place;
@@ -50,6 +52,10 @@ pub struct Engine {
     pub deletion_grace: SignedDuration,
     /// Removed objects that are done with.
     pub departures: Departures,
+    /// What passes of objects at rest were shown.
+    pub rests: Rests,
+    /// When objects were looked at that had nothing new.
+    pub looks: Looks,
     /// Set when the agent stops: no further call is begun.
     pub stopping: CancellationToken,
     /// Held while a create is checked against the intents of others.
@@ -119,6 +125,8 @@ impl Engine {
             pace: Pace::default(),
             deletion_grace: SignedDuration::from_hours(1),
             departures: Departures::default(),
+            rests: Rests::default(),
+            looks: Looks::default(),
             stopping: CancellationToken::new(),
             creating: tokio::sync::Mutex::default(),
             is_amnesic: false.into(),

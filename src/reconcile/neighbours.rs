@@ -6,7 +6,7 @@ use super::engine::Engine;
 use crate::desired::Snapshot;
 use crate::manifest::Object;
 use crate::manifest::expand::{Neighbours, Place};
-use crate::model::{Key, ObjectKind};
+use crate::model::{Key, ObjectKind, Scope};
 
 /// Is everything that Git declares.
 pub(super) struct Around<'a> {
@@ -15,21 +15,23 @@ pub(super) struct Around<'a> {
 }
 
 impl Neighbours for Around<'_> {
-    /// A `Network` of another account or region is none of a workspace's networks.
     fn is_network(&self, name: &str, place: &Place) -> bool {
-        let is_here = |network: &Object| {
-            self.engine.place(network).is_ok_and(|its_place| its_place.scope == place.scope)
-        };
-        // A network that left while no agent ran is known by name alone; its group stays its own.
-        let is_leaving =
-            || self.snapshot.orphans.contains_key(&Key::new(ObjectKind::Network, name));
-        self.snapshot.network(name).map_or_else(is_leaving, is_here)
+        is_network(self.engine, self.snapshot, &place.scope, name)
     }
 
     fn find(&self, key: &Key) -> Option<(Arc<Object>, Place)> {
         let object = &self.snapshot.get(key)?.object;
         Some((Arc::clone(object), self.engine.place(object).ok()?))
     }
+}
+
+/// Tells whether there is a `Network` of this name for an account and region; one of another is none
+/// of a workspace's networks.
+pub(super) fn is_network(engine: &Engine, snapshot: &Snapshot, scope: &Scope, name: &str) -> bool {
+    let is_here = |network: &Object| engine.scope(network) == Some(scope);
+    // A network that left while no agent ran is known by name alone; its group stays its own.
+    let is_leaving = || snapshot.orphans.contains_key(&Key::new(ObjectKind::Network, name));
+    snapshot.network(name).map_or_else(is_leaving, is_here)
 }
 
 /// Is the same for whoever asks what an object uses: without networks of their own, workspaces bring

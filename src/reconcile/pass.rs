@@ -12,12 +12,14 @@ use super::causes::{drifted, join, stale, vanished};
 use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
+use super::history::History;
 use super::leaving::{self, Basis};
 use super::mass_drift::released;
 use super::neighbours::Around;
 use super::next::{Next, next, nothing_follows};
 use super::removal::{reinstate, remove};
-use super::sight::{Needs, Sighting, look};
+use super::rest::{Ground, is_old_news, rested};
+use super::sight::{Needs, Sight, Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
 use crate::manifest::Object;
@@ -29,7 +31,7 @@ use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource, ResourceId}
 use crate::plan::{Frozen, Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
-use crate::status::{Declared, Event, Record, StoreError, events};
+use crate::status::{Declared, Event, Look, Record, StoreError, events};
 
 /// Reports a pass to whoever drives it.
 #[must_use]
@@ -39,9 +41,12 @@ pub struct Passed {
     pub next: Next,
     /// How the pass ended.
     pub result: PassResult,
+    /// False when the object is as declared and its record said so already: only the times are new.
+    pub is_news: bool,
     /// The status before.
     pub before: Option<ObjectStatus>,
-    /// The status after; `None` when the object is not known (any more).
+    /// The status after; `None` when the object is not known (any more), and of an object at rest,
+    /// whose status stays.
     pub status: Option<ObjectStatus>,
     /// What the pass found settled, and what it missed.
     pub needs: Needs,
@@ -54,24 +59,42 @@ pub struct Passed {
 /// When the store could not be read or written: nothing is known of the pass, and it is made again.
 pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
     let snapshot = engine.desired.snapshot();
+    let asked = engine.store.asked_of(key).await?;
+    let ground = Ground::of(engine, &snapshot, key, &asked);
+    if let Some(ground) = &ground
+        && let Some(passed) = rested(engine, ground).await
+    {
+        return Ok(passed);
+    }
+    engine.rests.forget(key);
+    whole(engine, &snapshot, key, asked, ground).await
+}
+
+/// Makes a pass the whole way; one that finds nothing new from this ground puts the object to rest.
+async fn whole(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    key: &Key,
+    asked: Vec<Asked>,
+    ground: Option<Ground>,
+) -> Result<Passed, StoreError> {
     let record = engine.store.get(key).await?;
     let known = record.as_ref().map(as_recorded).or_else(|| Some(declared(snapshot.get(key)?)));
     recall(engine, known).await?;
     if let Some(removed) = snapshot.removed(key) {
-        return remove(engine, &snapshot, key, record, removed).await;
+        return remove(engine, snapshot, key, record, removed, asked).await;
     }
     let Some(entry) = snapshot.get(key) else {
-        return reinstate(engine, &snapshot, key, record).await;
+        return reinstate(engine, snapshot, key, record, asked).await;
     };
-    let asked = engine.store.asked_of(key).await?;
     let mut history = History::of(declared(entry), record, asked);
     history.memory.removed = None;
     let found = Found {
         revision: Some(entry.revision.clone()),
         problems: snapshot.problems_of(key).to_vec(),
         holds: entry.object.holds().and(&history.asked),
-        frozen: vanished(&snapshot, key),
-        stale: stale(engine, &snapshot),
+        frozen: vanished(snapshot, key),
+        stale: stale(engine, snapshot),
         failed: history.memory.failures >= entry.object.policy().max_retries,
         ..Found::new(engine.clock.now(), entry.generation)
     };
@@ -81,11 +104,14 @@ pub async fn pass(engine: &Engine, key: &Key) -> Result<Passed, StoreError> {
             record_without_look(engine, history, found).await
         }
         Ok(place) => {
-            let resources = resources(engine, &snapshot, &entry.object, &place);
+            let resources = resources(engine, snapshot, &entry.object, &place);
             let is_known = |resource: &Resource| is_settled(key, &history.memory, resource);
-            let (sightings, needs) =
+            let Sight { sightings, needs, read } =
                 look(&engine.observer, resources, entry.object.policy(), &is_known).await;
-            let passed = act(engine, &snapshot, entry, history, found, &sightings).await?;
+            let passed = act(engine, snapshot, entry, history, found, &sightings).await?;
+            if let (false, Some(ground), Some(read)) = (passed.is_news, ground, read) {
+                engine.rests.note(engine, ground, &read);
+            }
             Ok(Passed { needs, ..passed })
         }
     }
@@ -258,48 +284,35 @@ pub(super) async fn record_pass(
         looked.unwrap_or_else(|| (nothing_follows(&memory, engine.pace, found.now), &none));
     let found = Found { next_run: next.due.map(|(_, at)| at), ..found };
     let untold = ObjectStatus::default();
-    let previous = history.told.as_ref().unwrap_or(&untold);
+    let previous = history.told().unwrap_or(&untold);
     let status = build(previous, &found);
-    let Declared { key, generation, digest, deletion } = history.declared;
+    let Declared { key, generation, digest, deletion } = history.declared.clone();
     let mut events = events(&key, found.now, previous, &status);
     events.extend(heed::events(&key, &history.asked, found.now));
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
     let answered = heed::answered(&history.asked, found.removed || found.undeclared, reverts);
     let record = Record { key, generation, digest, deletion, status, memory };
-    engine.store.put(&record, &events, &answered, engine.token()?).await?;
-    let needs = Needs::default();
-    Ok(Passed { next, result, before: history.told, status: Some(record.status), needs })
-}
-
-/// Holds what is known of an object from before this pass.
-pub(super) struct History {
-    /// The generation that this pass works on.
-    pub(super) declared: Declared,
-    /// The status that was told, if there was one.
-    told: Option<ObjectStatus>,
-    pub(super) memory: Memory,
-    /// What people ask of it.
-    pub(super) asked: Vec<Asked>,
-}
-
-impl History {
-    /// Reads a record; a new generation starts with a clean slate of failures, and so does a pass
-    /// that somebody asked to retry.
-    pub(super) fn of(declared: Declared, record: Option<Record>, asked: Vec<Asked>) -> Self {
-        let (status, memory) = record.map(|record| (record.status, record.memory)).unzip();
-        let mut memory: Memory = memory.unwrap_or_default();
-        let is_new = |status: &ObjectStatus| status.observed_generation != declared.generation;
-        if status.as_ref().is_some_and(is_new) {
-            memory.failures = 0;
-            memory.waits = 0;
-            memory.resources.values_mut().for_each(|known| known.accepted_changes.clear());
-        }
-        heed::forgive(&mut memory, &asked);
-        // A record that was only declared has no status that anybody was told.
-        let told = status.filter(|status| status.last_reconciled_time.is_some());
-        Self { declared, told, memory, asked }
+    let is_news = !is_old_news(history.record.as_ref(), &record) || !answered.is_empty();
+    match is_news {
+        true => write(engine, &record, &events, &answered).await?,
+        false => engine.looks.note(Look::of(&record)),
     }
+    let (before, needs) = (history.into_told(), Needs::default());
+    Ok(Passed { next, result, is_news, before, status: Some(record.status), needs })
+}
+
+/// The store takes a record: what is done from now on will be remembered.
+async fn write(
+    engine: &Engine,
+    record: &Record,
+    events: &[Event],
+    answered: &[u64],
+) -> Result<(), StoreError> {
+    engine.looks.forget(&record.key);
+    engine.store.put(record, events, answered, engine.token()?).await?;
+    engine.is_amnesic.store(false, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Returns the creates whose outcome is not known; those whose resource is there are resolved.
@@ -366,7 +379,8 @@ pub async fn preview(
     let snapshot = engine.desired.snapshot();
     let resources = resources(engine, &snapshot, &entry.object, &place);
     // Who looks does not have to settle whose a resource is: that would cost a read of each.
-    let (sightings, _) = look(&engine.observer, resources, entry.object.policy(), &|_| true).await;
+    let sightings =
+        look(&engine.observer, resources, entry.object.policy(), &|_| true).await.sightings;
     let key = &entry.object.key;
     let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
     let history = History::of(declared(entry), record, asked);

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 
 use super::causes::{stale, vanished};
 use super::engine::Engine;
+use super::history::History;
 use super::leaving::{self, Basis, Gone};
 use super::next::nothing_follows;
 use super::pass::{
-    History, Passed, as_recorded, carry_out, declared, follow, record_pass, record_without_look,
+    Passed, as_recorded, carry_out, declared, follow, record_pass, record_without_look,
 };
 use super::sight::Needs;
 use crate::desired::{Entry, Removed, Snapshot};
@@ -80,13 +81,13 @@ pub(super) async fn remove(
     key: &Key,
     record: Option<Record>,
     removed: &Removed,
+    asked: Vec<Asked>,
 ) -> Result<Passed, StoreError> {
     let Some(record) = record else {
         engine.departures.add(key.clone(), None);
         return Ok(untold(engine, &Memory::default()));
     };
     let entry = snapshot.get(&record.key).map(|entry| &**entry);
-    let asked = engine.store.asked_of(key).await?;
     let late = Late::of(engine, entry, &record, asked, removed.confirmed);
     let basis = late.basis(engine, snapshot);
     let partings = leaving::look(engine, &basis).await?;
@@ -138,9 +139,9 @@ pub(super) async fn reinstate(
     snapshot: &Snapshot,
     key: &Key,
     record: Option<Record>,
+    asked: Vec<Asked>,
 ) -> Result<Passed, StoreError> {
     let Some(record) = record else { return Ok(untold(engine, &Memory::default())) };
-    let asked = engine.store.asked_of(key).await?;
     let found = Found {
         undeclared: true,
         frozen: vanished(snapshot, key),
@@ -159,7 +160,7 @@ pub(super) async fn reinstate(
 fn untold(engine: &Engine, memory: &Memory) -> Passed {
     let next = nothing_follows(memory, engine.pace, engine.clock.now());
     let (result, needs) = (PassResult::Converged, Needs::default());
-    Passed { next, result, before: None, status: None, needs }
+    Passed { next, result, is_news: false, before: None, status: None, needs }
 }
 
 /// Plans the removal of an object for somebody who only looks.

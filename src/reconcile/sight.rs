@@ -46,6 +46,16 @@ impl Sighting {
     }
 }
 
+/// Holds what a look saw.
+pub struct Sight {
+    /// Every resource of the object.
+    pub sightings: Vec<Sighting>,
+    /// What others may rely on, and what is missing.
+    pub needs: Needs,
+    /// What AWS answered; `None` unless the lists alone told it, and all of it is settled.
+    pub read: Option<Vec<(ResourceId, Arc<Observed>)>>,
+}
+
 /// Says what a look found settled, and what it missed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -63,7 +73,7 @@ pub async fn look(
     resources: Vec<Resource>,
     policy: &Policy,
     is_known: &(dyn Fn(&Resource) -> bool + Sync),
-) -> (Vec<Sighting>, Needs) {
+) -> Sight {
     let mut seen = Seen::default();
     let mut references = BTreeSet::new();
     let mut sightings = Vec::with_capacity(resources.len());
@@ -81,7 +91,10 @@ pub async fn look(
         }
         sightings.push(Sighting { kind, resource, state });
     }
-    (sightings, seen.needs(references))
+    let needs = seen.needs(references);
+    let is_listed = sightings.iter().all(|sighting| seen.is_listed(sighting));
+    let read = if is_listed { seen.read() } else { None };
+    Sight { sightings, needs, read }
 }
 
 /// Tells whether others may use a resource: what exists under its name is known to be it, and is
@@ -117,14 +130,28 @@ impl Seen {
         }
     }
 
+    /// Tells whether nothing was read of a resource beyond the lists.
+    fn is_listed(&self, sighting: &Sighting) -> bool {
+        let State::Present(present) = &sighting.state else { return false };
+        match self.observations.get(sighting.id()) {
+            Some(Observation::Present(listed)) => Arc::ptr_eq(listed, &present.actual),
+            _ => false,
+        }
+    }
+
+    /// Returns everything that was read, if all of it is settled.
+    fn read(&self) -> Option<Vec<(ResourceId, Arc<Observed>)>> {
+        self.observations.keys().map(|id| Some((id.clone(), self.settled(id)?.clone()))).collect()
+    }
+
     /// Returns a resource whose outputs may be relied on: it exists and is settled.
-    fn settled(&self, id: &ResourceId) -> Option<&Observed> {
+    fn settled(&self, id: &ResourceId) -> Option<&Arc<Observed>> {
         let Some(Observation::Present(observed)) = self.observations.get(id) else {
             return None;
         };
         let readiness = kinds::find(&id.kind)?.readiness(observed);
         let is_settled = matches!(readiness, Readiness::Ready | Readiness::Limited { .. });
-        (is_settled && !self.unfit.contains(id)).then_some(&**observed)
+        (is_settled && !self.unfit.contains(id)).then_some(observed)
     }
 }
 
@@ -135,7 +162,7 @@ async fn state(
     seen: &Seen,
     (policy, is_open): (&Policy, bool),
 ) -> State {
-    let (bound, unresolved) = bind(resource, |id| seen.settled(id));
+    let (bound, unresolved) = bind(resource, |id| seen.settled(id).map(|observed| &**observed));
     match seen.observations.get(&resource.id) {
         Some(Observation::Present(actual)) => {
             let ignore = ignored(policy, resource);

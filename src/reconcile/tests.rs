@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::engine::{Engine, Environment, Ports};
+use super::looks;
 use super::mass_drift::{Bounds, MassDrift};
 use super::pass::{Passed, pass};
 use crate::desired::{Cache, Guard, Reader};
@@ -157,8 +158,12 @@ impl Scene {
         *now = now.checked_add(time).unwrap();
     }
 
+    /// Makes a pass, and has it written when that was; its status is that of the store.
     pub(super) async fn pass(&self) -> Passed {
-        pass(&self.engine, &key()).await.unwrap()
+        let passed = pass(&self.engine, &key()).await.unwrap();
+        looks::write(&self.engine).await.unwrap();
+        let record = self.engine.store.get(&key()).await.unwrap();
+        Passed { status: record.map(|record| record.status), ..passed }
     }
 
     /// Makes passes when they are due, until one finds everything as declared.

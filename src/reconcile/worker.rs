@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::dependents::Dependents;
 use super::engine::Engine;
+use super::looks;
 use super::pass::{Passed, pass};
 use super::turns::{Turn, Turns};
 use super::work_queue::WorkQueue;
@@ -28,7 +29,8 @@ const UNRECORDED: (Duration, Duration) = (Duration::from_secs(2), Duration::from
 /// How long a key waits whose account has no budget left.
 const NO_BUDGET: SignedDuration = SignedDuration::from_millis(250);
 
-/// Starts `count` workers, which end when `stop` is set and their pass has ended.
+/// Starts `count` workers, which end when `stop` is set and their pass has ended, and what writes
+/// their looks.
 pub fn start(
     count: usize,
     engine: &Arc<Engine>,
@@ -39,6 +41,8 @@ pub fn start(
 ) {
     let dependents = Arc::new(Dependents::default());
     let turns = Arc::new(Turns::default());
+    let (looking, stopping) = (engine.clone(), stop.clone());
+    tasks.spawn(async move { looks::run(&looking, stopping).await });
     for _ in 0..count.max(1) {
         let worker = Worker {
             engine: engine.clone(),
@@ -109,7 +113,6 @@ impl Worker {
     }
 
     fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
-        self.engine.is_amnesic.store(false, Ordering::Relaxed);
         self.metrics.reconciled(passed.result, took);
         self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
         self.engine.listener.passed(key, passed.status.as_ref());

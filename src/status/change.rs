@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::spending::Page;
-use super::store::{Declared, Event, Intent, Record, Settlement};
+use super::store::{Declared, Event, Intent, Look, Record, Settlement};
 use crate::model::outbox::{Post, Wanted};
 use crate::model::{Freeze, Key, ResourceId};
 
@@ -13,6 +13,7 @@ use crate::model::{Freeze, Key, ResourceId};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
     Put(&'a Record, &'a [Event], &'a [u64]),
+    Looked(&'a [Look]),
     Declare(&'a [Declared]),
     Remove(&'a Key),
     Intend(&'a Intent),
@@ -30,6 +31,7 @@ impl fmt::Display for Change<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Put(record, ..) => write!(f, "write the record of {}", record.key),
+            Self::Looked(looks) => write!(f, "write when {} objects were looked at", looks.len()),
             Self::Declare(declared) => {
                 write!(f, "write the generations of {} objects", declared.len())
             }

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::change::Change;
 use super::spending::{Page, Spending};
 use super::store::{
-    Declared, Event, Forgotten, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Record, Settlement,
+    Declared, Event, Forgotten, HISTORY_DAYS, HISTORY_PER_OBJECT, Intent, Look, Record, Settlement,
     Store, StoreError, StoreFuture,
 };
 use crate::model::budget::Level;
@@ -87,6 +87,7 @@ impl State {
                 self.append(events);
                 self.asked.retain(|number, _| !answered.contains(number));
             }
+            Change::Looked(looks) => looks.iter().for_each(|look| self.looked(look)),
             Change::Declare(declared) => declared.iter().for_each(|object| self.declare(object)),
             Change::Remove(key) => {
                 if let Some(record) = self.records.remove(key) {
@@ -146,6 +147,18 @@ impl State {
             record.deletion = newer.deletion;
         }
         self.records.insert(record.key.clone(), record);
+    }
+
+    fn looked(&mut self, look: &Look) {
+        let times = Look {
+            at: truncate(look.at),
+            next_run: look.next_run.map(truncate),
+            not_before: truncate(look.not_before),
+            ..look.clone()
+        };
+        if let Some(record) = self.records.get_mut(&look.key) {
+            record.looked(&times);
+        }
     }
 
     fn declare(&mut self, object: &Declared) {
@@ -215,6 +228,10 @@ impl Store for InMemory {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Put(record, events, answered), token)
+    }
+
+    fn looked<'a>(&'a self, looks: &'a [Look], token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Looked(looks), token)
     }
 
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {

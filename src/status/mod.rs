@@ -22,4 +22,4 @@ pub use memory::InMemory;
 pub use metrics::{Metrics, PassResult};
 pub use spending::Page;
 pub use sqlite::Sqlite;
-pub use store::{Declared, Event, Forgotten, Intent, Record, Settlement, Store, StoreError};
+pub use store::{Declared, Event, Forgotten, Intent, Look, Record, Settlement, Store, StoreError};

@@ -5,6 +5,7 @@
 //! It does not keep a second agent away: the lock on the state directory does ([`crate::lease`]).
 
 mod asked;
+mod looks;
 mod open;
 mod outbox;
 mod rows;
@@ -19,7 +20,7 @@ use sqlx::{Sqlite as Driver, SqlitePool};
 use super::change::Change;
 use super::spending::Page;
 use super::store::{
-    Declared, Event, Forgotten, Intent, Record, Settlement, Store, StoreError, StoreFuture,
+    Declared, Event, Forgotten, Intent, Look, Record, Settlement, Store, StoreError, StoreFuture,
 };
 use crate::model::budget::Level;
 use crate::model::{Ask, Asked, Freeze, Key, ResourceId, Shard, Spent, Token};
@@ -144,6 +145,10 @@ impl Store for Sqlite {
         token: Token,
     ) -> StoreFuture<'a, ()> {
         self.write(Change::Put(record, events, answered), token)
+    }
+
+    fn looked<'a>(&'a self, looks: &'a [Look], token: Token) -> StoreFuture<'a, ()> {
+        self.write(Change::Looked(looks), token)
     }
 
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {

@@ -38,6 +38,58 @@ pub struct Record {
     pub memory: Memory,
 }
 
+impl Record {
+    /// Tells whether two records say the same but for when a pass ended and when the next one is due.
+    pub fn is_same_but_for_times(&self, other: &Self) -> bool {
+        let Self { key, generation, digest, deletion, status, memory } = self;
+        let is_same_object = *key == other.key
+            && *generation == other.generation
+            && *digest == other.digest
+            && *deletion == other.deletion;
+        is_same_object
+            && status.is_same_but_for_times(&other.status)
+            && memory.is_same_but_for_times(&other.memory)
+    }
+
+    /// Takes over the times of a later look.
+    pub(super) fn looked(&mut self, look: &Look) {
+        if self.status.last_reconciled_time.is_some_and(|at| at < look.at) {
+            self.status.last_reconciled_time = Some(look.at);
+            self.status.last_converged_time = Some(look.at);
+            self.status.next_run_time = look.next_run;
+            self.memory.not_before = Some(look.not_before);
+        }
+    }
+}
+
+/// Says that a pass found an object as declared and as its record says: only the times are new.
+///
+/// They are kept to the millisecond.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// The object.
+    pub key: Key,
+    /// When the pass ended.
+    pub at: Timestamp,
+    /// When the next one is due.
+    pub next_run: Option<Timestamp>,
+    /// Not before this time may the object be worked on, whatever wakes it.
+    pub not_before: Timestamp,
+}
+
+impl Look {
+    /// Takes the times of a record.
+    pub fn of(record: &Record) -> Self {
+        let at = record.status.last_reconciled_time.unwrap_or_default();
+        Self {
+            key: record.key.clone(),
+            at,
+            next_run: record.status.next_run_time,
+            not_before: record.memory.not_before.unwrap_or(at),
+        }
+    }
+}
+
 /// Holds the generation of an object, written when Git declares it and before it is worked on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
@@ -194,6 +246,10 @@ pub trait Store: Send + Sync {
         answered: &'a [u64],
         token: Token,
     ) -> StoreFuture<'a, ()>;
+
+    /// Writes looks, all or none. Nothing is written of an object without a record, or whose record
+    /// is of a later pass.
+    fn looked<'a>(&'a self, looks: &'a [Look], token: Token) -> StoreFuture<'a, ()>;
 
     /// Writes the generations of objects, all or none; their status and memory stay as they are.
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()>;

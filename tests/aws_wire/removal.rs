@@ -5,21 +5,14 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use levelset::desired::{Cache, Guard};
-use levelset::model::listener::Nobody;
 use levelset::model::tree::Content;
 use levelset::model::{ChangeSet, Entry, Fence, Key, Lost, Revision, Shard, Token};
-use levelset::observe::Observer;
-use levelset::reconcile::departures::Departures;
-use levelset::reconcile::engine::{Engine, Environment, Jitter};
-use levelset::reconcile::freshness::{Confirmation, Patience};
-use levelset::reconcile::mass_drift::{Bounds, MassDrift};
-use levelset::reconcile::next::Pace;
+use levelset::reconcile::engine::{Engine, Environment, Ports};
 use levelset::reconcile::pass::pass;
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
 use levelset::status::metrics::Metrics;
 use levelset::status::{InMemory, Store};
-use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::support::emulators::{ministack, moto, region};
@@ -127,25 +120,11 @@ async fn agent(cloud: Arc<Noted>, scope: &Scope) -> (Arc<Engine>, Triggers) {
     let token = store.grant(Shard::default()).await.unwrap();
     let cache = Cache::new(Guard::default());
     let staging = Environment { scope: scope.clone(), production: false };
+    let ports = Ports { cloud, store, fence: Arc::new(Held(token)), clock: clock.clone() };
     let engine = Arc::new(Engine {
-        agent: "levelset".to_owned(),
         environments: [("staging".to_owned(), staging)].into(),
-        desired: cache.reader(),
-        observer: Observer::new(cloud.clone(), clock.clone(), SignedDuration::from_secs(5)),
-        cloud,
-        store,
-        fence: Arc::new(Held(token)),
-        clock: clock.clone(),
-        pace: Pace::default(),
         deletion_grace: SignedDuration::ZERO,
-        departures: Departures::default(),
-        stopping: CancellationToken::new(),
-        creating: tokio::sync::Mutex::default(),
-        is_amnesic: false.into(),
-        mass_drift: Mutex::new(MassDrift::new(Bounds::default())),
-        confirmation: Confirmation::new(Patience::default()),
-        jitter: Jitter::seeded(1),
-        listener: Arc::new(Nobody),
+        ..Engine::new(ports, cache.reader(), SignedDuration::from_secs(5))
     });
     let (queue, metrics) = (Arc::new(WorkQueue::new(clock)), Arc::new(Metrics::new("test")));
     let triggers = Triggers::restore(cache, engine.clone(), queue, metrics).await.unwrap();

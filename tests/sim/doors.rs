@@ -13,7 +13,7 @@ use levelset::model::{
 };
 use levelset::status::store::StoreFuture;
 use levelset::status::{
-    Declared, Event, Forgotten, Intent, Page, Record, Settlement, Store, StoreError,
+    Declared, Event, Forgotten, Intent, Look, Page, Record, Settlement, Store, StoreError,
 };
 use serde_json::Value;
 
@@ -106,7 +106,6 @@ impl Store for StoreDoor {
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Option<Record>> {
-        began(&self.0, key);
         Box::pin(self.through(self.0.store.get(key)))
     }
 
@@ -128,6 +127,10 @@ impl Store for StoreDoor {
             self.0.point().await;
             answer
         })
+    }
+
+    fn looked<'a>(&'a self, looks: &'a [Look], token: Token) -> StoreFuture<'a, ()> {
+        Box::pin(self.through(self.0.store.looked(looks, token)))
     }
 
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
@@ -195,6 +198,7 @@ impl Store for StoreDoor {
     }
 
     fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
+        began(&self.0, key);
         if self.0.mutant == Mutant::Deaf {
             return Box::pin(async { Ok(Vec::new()) });
         }

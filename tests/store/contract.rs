@@ -12,7 +12,9 @@ use levelset::model::{
     ObjectStatus, Region, ResourceId, Revision, Scope, Shard, Spent, Token,
 };
 use levelset::status::store::{HISTORY_DAYS, HISTORY_PER_OBJECT};
-use levelset::status::{Declared, Event, Intent, Page, Record, Settlement, Store, StoreError};
+use levelset::status::{
+    Declared, Event, Intent, Look, Page, Record, Settlement, Store, StoreError,
+};
 use serde_json::json;
 
 /// Makes a record in which everything follows from the number, so that a mix of two shows.
@@ -63,6 +65,7 @@ pub(super) async fn check(store: &dyn Store) {
     records(store).await;
     declarations(store).await;
     forgetting(store).await;
+    looks(store).await;
     intents(store).await;
     spending(store).await;
     history(store).await;
@@ -122,6 +125,43 @@ async fn declarations(store: &dyn Store) {
     let after = store.get(&kept.key).await.unwrap().unwrap();
     assert_eq!(after, kept, "a pass that was overtaken takes no generation back");
     store.remove(&batch[1].key, token).await.unwrap();
+}
+
+async fn looks(store: &dyn Store) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let seen = |second: i64| {
+        let mut record = record("seen", 1);
+        record.status.last_reconciled_time = Some(at(second));
+        record
+    };
+    let key = seen(0).key;
+    let look = |key: &Key, second: i64| Look {
+        key: key.clone(),
+        at: at(second),
+        next_run: Some(at(second + 300)),
+        not_before: at(second + 1),
+    };
+    let stored = async || store.get(&key).await.unwrap().unwrap();
+    store.put(&seen(10), &[], &[], token).await.unwrap();
+    let unknown = Key::workspace("unknown");
+    store.looked(&[look(&key, 20), look(&unknown, 20)], token).await.unwrap();
+    store.looked(&[look(&key, 30)], token).await.unwrap();
+    let mut expected = seen(30);
+    expected.status.last_converged_time = Some(at(30));
+    expected.status.next_run_time = Some(at(330));
+    expected.memory.not_before = Some(at(31));
+    assert_eq!(stored().await, expected);
+    assert!(store.all().await.unwrap().contains(&expected));
+    assert_eq!(store.get(&unknown).await.unwrap(), None);
+    store.put(&seen(40), &[], &[], token).await.unwrap();
+    assert_eq!(stored().await, seen(40), "a record is newer than the looks before it");
+    store.looked(&[look(&key, 35)], token).await.unwrap();
+    assert_eq!(stored().await, seen(40), "a look that comes late changes nothing");
+    store.looked(&[look(&key, 50)], token).await.unwrap();
+    store.remove(&key, token).await.unwrap();
+    store.put(&seen(1), &[], &[], token).await.unwrap();
+    assert_eq!(stored().await, seen(1), "an object that returns was never looked at");
+    store.remove(&key, token).await.unwrap();
 }
 
 async fn forgetting(store: &dyn Store) {

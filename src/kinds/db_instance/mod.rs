@@ -48,6 +48,11 @@ impl Kind for DbInstance {
         "rds"
     }
 
+    /// Point-in-time recovery follows the log every five minutes.
+    fn restless(&self) -> &'static [&'static str] {
+        &["LatestRestorableTime"]
+    }
+
     fn lists(&self) -> &'static [List] {
         &[List {
             operation: "DescribeDBInstances",

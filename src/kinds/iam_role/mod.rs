@@ -48,6 +48,10 @@ impl Kind for IamRole {
         true
     }
 
+    fn restless(&self) -> &'static [&'static str] {
+        &["RoleLastUsed"]
+    }
+
     fn lists(&self) -> &'static [List] {
         const PAGING: ((&str, u32), (&str, &str)) = (("MaxItems", 1000), ("Marker", "Marker"));
         const LISTS: &[List] = &[

@@ -35,6 +35,11 @@ impl Kind for Vpc {
         "ec2"
     }
 
+    /// Whoever starts or stops a machine in a subnet moves it.
+    fn restless(&self) -> &'static [&'static str] {
+        &["AvailableIpAddressCount"]
+    }
+
     fn lists(&self) -> &'static [List] {
         const fn list(
             operation: &'static str,

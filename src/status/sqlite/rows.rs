@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlitePool, query};
 
-use super::{asked, outbox, spending};
+use super::{asked, looks, outbox, spending};
 use crate::model::policy::DeletionPolicy;
 use crate::model::{AccountId, Generation, Key, KindName, Region, ResourceId, Scope, Shard, Token};
 use crate::status::change::Change;
@@ -58,9 +58,11 @@ async fn apply(to: &mut SqliteConnection, change: Change<'_>, token: Token) -> R
     match change {
         Change::Put(record, events, answered) => {
             put(to, record, token).await?;
+            looks::forget(to, &record.key).await?;
             append(to, events).await?;
             asked::answered(to, answered).await
         }
+        Change::Looked(made) => looks::write(to, made).await,
         Change::Declare(declared) => declare(to, declared, token).await,
         Change::Remove(key) => remove(to, key).await,
         Change::Intend(intent) => intend(to, intent).await,
@@ -148,6 +150,7 @@ async fn remove(to: &mut SqliteConnection, key: &Key) -> Result<()> {
     for statement in [
         remember,
         "DELETE FROM object WHERE object = ?1",
+        "DELETE FROM look WHERE object = ?1",
         "DELETE FROM intent WHERE object = ?1",
         "DELETE FROM asked WHERE subject = ?1",
     ] {
@@ -188,14 +191,16 @@ async fn resolve(to: &mut SqliteConnection, key: &Key, id: &ResourceId) -> Resul
 }
 
 pub(super) async fn all(from: &SqlitePool) -> Result<Vec<Record>> {
-    let statement =
-        "SELECT object, generation, digest, status, memory, deletion FROM object ORDER BY object";
+    let statement = "SELECT object, generation, digest, status, memory, deletion, \
+        look.at AS looked_at, next_run, not_before \
+        FROM object LEFT JOIN look USING (object) ORDER BY object";
     query(statement).fetch_all(from).await?.iter().map(record).collect()
 }
 
 pub(super) async fn get(from: &SqlitePool, key: &Key) -> Result<Option<Record>> {
-    let statement =
-        "SELECT object, generation, digest, status, memory, deletion FROM object WHERE object = ?1";
+    let statement = "SELECT object, generation, digest, status, memory, deletion, \
+        look.at AS looked_at, next_run, not_before \
+        FROM object LEFT JOIN look USING (object) WHERE object = ?1";
     query(statement)
         .bind(key.to_string())
         .fetch_optional(from)
@@ -241,14 +246,18 @@ pub(super) async fn history(from: &SqlitePool, key: &Key, limit: u32) -> Result<
 }
 
 fn record(row: &SqliteRow) -> Result<Record> {
-    Ok(Record {
+    let mut record = Record {
         key: key(row, "object")?,
         generation: Generation(unsigned(row, 1)?),
         digest: row.try_get("digest")?,
         deletion: policy(row, "deletion")?,
         status: document(row, "status")?,
         memory: document(row, "memory")?,
-    })
+    };
+    if let Some(look) = looks::of(row, &record.key)? {
+        record.looked(&look);
+    }
+    Ok(record)
 }
 
 fn intent_of(row: &SqliteRow) -> Result<Intent> {

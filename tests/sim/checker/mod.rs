@@ -1,7 +1,8 @@
 //! The independent checker: holds everything that the agent does against what must always hold.
 //!
 //! It looks at the sandbox's log and state, at the store, and at the repository, and knows nothing
-//! of the agent beyond that: a pass is what lies between a read and a write of an object's record.
+//! of the agent beyond that: a pass is what lies between a read of what is asked of an object and a
+//! write of its record, if it writes one.
 
 mod asked;
 mod calls;
@@ -307,7 +308,7 @@ impl Checker {
     }
 }
 
-/// Sees a pass begin: the record of an object is read.
+/// Sees a pass begin: it is read what is asked of an object.
 pub(super) fn began(world: &World, key: &Key) {
     if world.is_over() {
         return;
