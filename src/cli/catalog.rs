@@ -3,6 +3,7 @@
 //! In: the snapshot of what Git declares, the store. Out: objects as their manifests have them, with
 //! their status, and whether the agent is well.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,12 +86,13 @@ fn object(entry: &Entry, record: Option<&Record>) -> Result<Value, CatalogError>
         Spec::Network(spec) => serde_json::to_value(spec),
     };
     let spec = spec.map_err(|error| failed(&error))?;
+    let annotations: BTreeMap<_, _> = object.annotations.iter().cloned().collect();
     Ok(json!({
         "apiVersion": API_VERSION,
         "kind": object.key.kind,
         "metadata": {
             "name": object.key.name,
-            "annotations": object.annotations,
+            "annotations": annotations,
             "generation": entry.generation,
         },
         "spec": declared(spec),

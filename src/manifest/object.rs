@@ -18,8 +18,8 @@ pub struct Object {
     pub key: Key,
     /// What it declares.
     pub spec: Spec,
-    /// `metadata.annotations`.
-    pub annotations: BTreeMap<String, String>,
+    /// `metadata.annotations`, ordered by name.
+    pub annotations: Box<[(String, String)]>,
     /// The file it stands in, from the root of the repository.
     pub path: Arc<str>,
     /// The line of its first member, counted from 1.
@@ -64,13 +64,13 @@ impl Object {
 
     /// Returns who owns the object, in free text.
     pub fn owner(&self) -> Option<&str> {
-        self.annotations.get(OWNER).map(String::as_str)
+        self.annotation(OWNER)
     }
 
     /// Returns what its annotations say about leaving it alone.
     pub fn holds(&self) -> Holds {
         let suspended = if self.has(SUSPEND) { vec![self.holder(SUSPEND)] } else { Vec::new() };
-        let until = self.annotations.get(SNOOZE_UNTIL).and_then(|text| annotations::moment(text));
+        let until = self.annotation(SNOOZE_UNTIL).and_then(annotations::moment);
         let snoozed = until.map(|until| Snooze { until, by: self.holder(SNOOZE_UNTIL) });
         Holds { suspended, snoozed }
     }
@@ -91,7 +91,12 @@ impl Object {
     }
 
     fn has(&self, annotation: &str) -> bool {
-        self.annotations.get(annotation).is_some_and(|value| value == "true")
+        self.annotation(annotation) == Some("true")
+    }
+
+    fn annotation(&self, name: &str) -> Option<&str> {
+        let mut all = self.annotations.iter();
+        all.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns how the object wants to be reconciled.

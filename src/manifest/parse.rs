@@ -26,8 +26,8 @@ pub struct Parsed {
     pub objects: Vec<Arc<Object>>,
     /// The problems, in the order of the file.
     pub problems: Vec<Problem>,
-    /// The keys that the file names, whether or not their documents are good.
-    pub named: BTreeSet<Key>,
+    /// The keys that the file names, in their order, whether or not their documents are good.
+    pub named: Box<[Key]>,
     /// True when some document cannot be read far enough to say which key it names.
     pub unsure: bool,
 }
@@ -156,7 +156,7 @@ impl<'a> File<'a> {
                 false => Vec::new(),
             },
             spec,
-            annotations: metadata.annotations,
+            annotations: metadata.annotations.into_iter().collect(),
             path: position.path,
             line: position.line,
         }
@@ -180,9 +180,12 @@ impl<'a> File<'a> {
         self.mistakes.truncate(MOST_PROBLEMS);
         let Self { source, objects, mistakes, named, unsure } = self;
         let problems = mistakes.into_iter().map(|mistake| source.problem(mistake)).collect();
+        let named = named.into_iter().collect();
         let mut parsed = Parsed { objects: Vec::new(), problems, named, unsure };
         if !parsed.is_broken() {
             parsed.objects = objects.into_iter().map(|(object, _)| Arc::new(object)).collect();
+            // It took over the room of the objects themselves, and is kept as long as the file.
+            parsed.objects.shrink_to_fit();
         }
         parsed
     }

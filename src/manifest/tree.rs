@@ -29,8 +29,8 @@ const MANY: usize = 64;
 #[derive(Debug, Default)]
 pub struct Files {
     files: BTreeMap<Arc<str>, File>,
-    /// The files whose last good version declares a key.
-    holders: BTreeMap<Key, BTreeSet<Arc<str>>>,
+    /// The files whose last good version declares a key, in their order.
+    holders: BTreeMap<Key, Vec<Arc<str>>>,
     /// The file whose object is in force.
     in_force: BTreeMap<Key, Arc<str>>,
     /// What is told of keys that several files declare.
@@ -43,7 +43,17 @@ struct File {
     /// What the file says now.
     now: Parsed,
     /// The objects of its last good version.
-    good: BTreeMap<Key, Arc<Object>>,
+    good: Vec<Arc<Object>>,
+}
+
+impl File {
+    fn object(&self, key: &Key) -> Option<&Arc<Object>> {
+        self.good.iter().find(|object| object.key == *key)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.good.iter().map(|object| &object.key)
+    }
 }
 
 impl Files {
@@ -80,7 +90,7 @@ impl Files {
 
     /// Returns the object in force of a key.
     pub fn object(&self, key: &Key) -> Option<&Arc<Object>> {
-        self.files.get(self.in_force.get(key)?)?.good.get(key)
+        self.files.get(self.in_force.get(key)?)?.object(key)
     }
 
     /// Returns every problem, in the order of the files.
@@ -134,7 +144,7 @@ impl Files {
     /// none of them is removed from Git, whether or not an object is in force.
     pub fn claims(&self) -> BTreeSet<Key> {
         let broken = self.files.values().filter(|file| file.now.is_broken());
-        let named = broken.flat_map(|file| file.now.named.iter().chain(file.good.keys()));
+        let named = broken.flat_map(|file| file.now.named.iter().chain(file.keys()));
         named.chain(self.contested.keys()).cloned().collect()
     }
 
@@ -161,18 +171,18 @@ impl Files {
         parsed: &[Parsed],
     ) -> BTreeSet<Key> {
         let files = paths.filter_map(|path| self.files.get(path));
-        let before = files.flat_map(|file| file.good.keys());
-        let after = parsed.iter().flat_map(|parsed| &parsed.named);
+        let before = files.flat_map(File::keys);
+        let after = parsed.iter().flat_map(|parsed| parsed.named.iter());
         before.chain(after).cloned().collect()
     }
 
     /// Takes a file's objects away from it.
-    fn release(&mut self, path: &Arc<str>) -> BTreeMap<Key, Arc<Object>> {
+    fn release(&mut self, path: &Arc<str>) -> Vec<Arc<Object>> {
         let held = self.files.get_mut(path).map(|file| std::mem::take(&mut file.good));
         let held = held.unwrap_or_default();
-        for key in held.keys() {
-            if let Some(holders) = self.holders.get_mut(key) {
-                holders.remove(path);
+        for object in &held {
+            if let Some(holders) = self.holders.get_mut(&object.key) {
+                holders.retain(|holder| holder != path);
             }
         }
         held
@@ -180,15 +190,19 @@ impl Files {
 
     fn replace(&mut self, path: &Arc<str>, entry: &Entry, now: Parsed) {
         let old = self.release(path);
-        let good = if now.is_broken() {
-            old
-        } else {
-            now.objects.iter().map(|object| (object.key.clone(), Arc::clone(object))).collect()
-        };
-        for key in good.keys() {
-            self.holders.entry(key.clone()).or_default().insert(Arc::clone(path));
+        let good = if now.is_broken() { old } else { now.objects.clone() };
+        for object in &good {
+            self.hold(&object.key, path);
         }
         self.files.insert(Arc::clone(path), File { entry: entry.clone(), now, good });
+    }
+
+    /// Notes that a file declares a key; nearly every key has one file.
+    fn hold(&mut self, key: &Key, path: &Arc<str>) {
+        let holders = self.holders.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
+        if let Err(place) = holders.binary_search(path) {
+            holders.insert(place, Arc::clone(path));
+        }
     }
 
     /// Decides for every key that may have changed which file's object is in force.
