@@ -16,6 +16,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::join_all;
+
 use super::causes::vanished;
 use super::engine::Engine;
 use super::neighbours::is_network;
@@ -90,11 +92,10 @@ pub(super) async fn rested(engine: &Engine, ground: &Ground) -> Option<Passed> {
     if rest.ground != *ground {
         return None;
     }
-    for (id, mark) in &rest.marks {
-        let kind = kinds::find(&id.kind)?;
-        if engine.observer.mark(kind, id).await? != *mark {
-            return None;
-        }
+    let mut shown = Vec::with_capacity(rest.marks.len());
+    shown.extend(rest.marks.iter().map(|known| is_shown(engine, known)));
+    if join_all(shown).await.contains(&false) {
+        return None;
     }
     let next = follow(engine, object.policy(), &Memory::default(), &[]);
     engine.looks.note(look(engine, &object.key, &next));
@@ -102,6 +103,14 @@ pub(super) async fn rested(engine: &Engine, ground: &Ground) -> Option<Passed> {
     let needs = Needs { settled, missed: BTreeSet::new() };
     let result = PassResult::Converged;
     Some(Passed { next, result, is_news: false, before: None, status: None, needs })
+}
+
+/// Tells whether AWS answers of a resource what it answered before.
+async fn is_shown(engine: &Engine, (id, mark): &(ResourceId, Mark)) -> bool {
+    match kinds::find(&id.kind) {
+        Some(kind) => engine.observer.mark(kind, id).await == Some(*mark),
+        None => false,
+    }
 }
 
 /// Returns the look of a pass that found nothing new.

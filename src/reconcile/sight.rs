@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::diff::diff;
@@ -65,7 +66,8 @@ pub struct Needs {
     pub missed: BTreeSet<ResourceId>,
 }
 
-/// Looks at every resource of an object, in the order of their dependencies.
+/// Looks at every resource of an object: reads them all at once, and compares them in the order of
+/// their dependencies.
 ///
 /// The tags of a resource are read once, to settle whose it is: until `is_known` to be the object's.
 pub async fn look(
@@ -74,16 +76,12 @@ pub async fn look(
     policy: &Policy,
     is_known: &(dyn Fn(&Resource) -> bool + Sync),
 ) -> Sight {
-    let mut seen = Seen::default();
+    let mut seen = Seen::of(observer, &resources).await;
     let mut references = BTreeSet::new();
     let mut sightings = Vec::with_capacity(resources.len());
     for resource in resources {
         let Some(kind) = kinds::find(&resource.id.kind) else { continue };
-        for reference in resource.references() {
-            seen.visit(observer, reference).await;
-            references.insert(reference.clone());
-        }
-        seen.visit(observer, &resource.id).await;
+        references.extend(resource.references().into_iter().cloned());
         let is_open = !kind.rules().is_empty() && !is_known(&resource);
         let state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
         if !is_fit(&state) {
@@ -115,11 +113,19 @@ struct Seen {
 }
 
 impl Seen {
-    async fn visit(&mut self, observer: &Observer, id: &ResourceId) {
-        let Some(kind) = kinds::find(&id.kind) else { return };
-        if !self.observations.contains_key(id) {
-            self.observations.insert(id.clone(), observer.observe(kind, id).await);
+    /// Observes resources and what they refer to.
+    async fn of(observer: &Observer, resources: &[Resource]) -> Self {
+        let mut ids = BTreeSet::new();
+        for resource in resources {
+            ids.extend(resource.references());
+            ids.insert(&resource.id);
         }
+        let mut observing = Vec::with_capacity(ids.len());
+        for id in ids {
+            observing.extend(kinds::find(&id.kind).map(|kind| observe(observer, kind, id)));
+        }
+        let observations = join_all(observing).await.into_iter().collect();
+        Self { observations, ..Self::default() }
     }
 
     fn needs(&self, references: BTreeSet<ResourceId>) -> Needs {
@@ -153,6 +159,14 @@ impl Seen {
         let is_settled = matches!(readiness, Readiness::Ready | Readiness::Limited { .. });
         (is_settled && !self.unfit.contains(id)).then_some(observed)
     }
+}
+
+async fn observe(
+    observer: &Observer,
+    kind: &'static dyn Kind,
+    id: &ResourceId,
+) -> (ResourceId, Observation) {
+    (id.clone(), observer.observe(kind, id).await)
 }
 
 async fn state(
