@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +75,15 @@ impl WorkQueue {
     /// Ends the pass of a key.
     pub fn done(&self, key: &Key, next: Option<(Lane, Timestamp)>, not_before: Timestamp) {
         self.lock().done(key, self.clock.now(), next, Some(not_before));
+        self.woken.notify_one();
+    }
+
+    /// Puts a key back that was taken and not worked on; it is taken again after `wait`, which has to
+    /// be longer than nothing.
+    pub fn put_back(&self, key: &Key, lane: Lane, wait: SignedDuration) {
+        let now = self.clock.now();
+        let at = now.checked_add(wait).unwrap_or(Timestamp::MAX);
+        self.lock().done(key, now, Some((lane, at)), None);
         self.woken.notify_one();
     }
 

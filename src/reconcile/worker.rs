@@ -107,9 +107,7 @@ impl Worker {
 
     /// Nothing was looked at and nothing has failed: the key only waits.
     fn put_back(&self, key: &Key, lane: Lane) {
-        let now = self.engine.clock.now();
-        let at = now.checked_add(NO_BUDGET).unwrap_or(Timestamp::MAX);
-        self.queue.done(key, Some((lane, at)), now);
+        self.queue.put_back(key, lane, NO_BUDGET);
     }
 
     fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
