@@ -46,6 +46,7 @@ fn bound(database: &Database) -> Bound {
         production: true,
         subnet_group: None,
         parameter_group: None,
+        security_groups: None,
     };
     let resource = resource(database, &placement);
     let known = |(field, input)| match input {

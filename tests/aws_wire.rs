@@ -6,6 +6,7 @@
 
 mod accounts;
 mod faults;
+mod groups;
 mod life;
 mod removal;
 mod roles;
@@ -19,9 +20,10 @@ use levelset::aws::{Account, Accounts, Aws, Endpoints, Timeouts};
 use levelset::kinds::db_instance;
 use levelset::kinds::db_instance::spec::{Database, Placement, resource};
 use levelset::model::{
-    AccountId, Bound, Call, CallError, Cause, Clock, Cloud, Input, Kind, KindName, Region, Scope,
-    Target,
+    AccountId, Bound, Call, CallError, Cause, Clock, Cloud, Input, Kind, KindName, Observation,
+    Observed, Region, Scope, Target,
 };
+use levelset::observe::Observer;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -94,6 +96,55 @@ fn target(scope: &Scope, call: &Call) -> Target {
     Target { scope: scope.clone(), kind: KindName::new(kind), cause: Cause::List }
 }
 
+/// Plays the agent: it looks, compares and mends.
+struct Agent {
+    cloud: Arc<Aws>,
+    observer: Observer,
+    kind: &'static dyn Kind,
+}
+
+impl Agent {
+    fn of(account: Account, kind: &'static dyn Kind) -> Self {
+        let cloud = Arc::new(aws(account, Timeouts::default()));
+        let freshness = jiff::SignedDuration::ZERO;
+        let observer = Observer::new(cloud.clone(), Arc::new(WallClock), freshness);
+        Self { cloud, observer, kind }
+    }
+
+    async fn send(&self, desired: &Bound, calls: Vec<Call>) {
+        let target =
+            Target { scope: desired.id.scope.clone(), kind: self.kind.name(), cause: Cause::List };
+        for call in calls {
+            self.cloud.call(&target, &call).await.unwrap();
+        }
+        self.observer.written(&desired.id);
+    }
+
+    async fn look(&self, desired: &Bound) -> Observation {
+        self.observer.observe(self.kind, &desired.id).await
+    }
+
+    async fn present(&self, desired: &Bound) -> Arc<Observed> {
+        match self.look(desired).await {
+            Observation::Present(observed) => observed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Returns the operations that mend what differs, after sending them.
+    async fn mend(&self, desired: &Bound) -> Vec<String> {
+        let actual = self.present(desired).await;
+        // A role is as new as the test.
+        let ready = levelset::model::Readiness::Ready;
+        let diff = levelset::diff::diff(self.kind.rules(), desired, &actual, &ready, &[]);
+        assert_eq!((diff.waits.len(), diff.refusals.len()), (0, 0), "{diff:?}");
+        let calls = self.kind.update(desired, &actual, &diff.deltas);
+        let names = calls.iter().map(|call| call.operation.to_string()).collect();
+        self.send(desired, calls).await;
+        names
+    }
+}
+
 fn rds(operation: &'static str) -> Call {
     Call::new("rds", operation)
 }
@@ -112,6 +163,7 @@ fn create(name: &str) -> Call {
         production: false,
         subnet_group: None,
         parameter_group: None,
+        security_groups: None,
     };
     let resource = resource(&Database::new("postgres", "15", "db.t4g.micro"), &placement);
     let known = |(field, input)| match input {

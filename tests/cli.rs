@@ -577,7 +577,7 @@ fn the_demo_goes_through_every_act_on_its_own() {
     assert_eq!((code(&output), err(&output)), (0, ""));
     let told = out(&output);
     for expected in [
-        "Plan: 12 to create",
+        "Plan: 15 to create",
         "8 of 9 as declared; 1 Reported\n",
         " Reverted ",
         "refused[EncryptionImmutable]",

@@ -29,6 +29,7 @@ fn bound(database: &Database) -> Bound {
         production: false,
         subnet_group: None,
         parameter_group: None,
+        security_groups: None,
     };
     bind(&resource(database, &placement), &BTreeMap::new()).unwrap()
 }

@@ -79,6 +79,14 @@ async fn boto3_assumes_roles_and_finds_networks() {
 }
 
 #[tokio::test]
+async fn boto3_lets_traffic_into_security_groups_and_shuts_it_out() {
+    play("security_groups", |sandbox| {
+        sandbox.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn boto3_meets_lost_answers_throttling_and_faults() {
     play("faults", |sandbox| {
         let inject = |effect, key| Rule::new(effect).by(key);

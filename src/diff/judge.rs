@@ -86,8 +86,8 @@ pub(super) fn judge(
         }
         Compare::ArnTail => arn::judge(want, have),
         Compare::Certificate => certificate::judge(want, have),
-        // Parameters are compared one by one elsewhere; what cannot be read is never compared.
-        Compare::Parameters | Compare::WriteOnly => Judgement::Same,
+        // These are compared one by one elsewhere; what cannot be read is never compared.
+        Compare::Parameters | Compare::Permissions(_) | Compare::WriteOnly => Judgement::Same,
     }
 }
 

@@ -12,6 +12,7 @@ mod arn;
 mod certificate;
 mod judge;
 mod parameters;
+mod permissions;
 mod policy_document;
 mod set;
 mod settle;
@@ -57,6 +58,8 @@ pub fn diff(
             found.waits.push(wait(rule, "UnreadableAnswer", reason));
         } else if rule.compare == Compare::Parameters {
             parameters::compare(rule, want, actual, ignore, &mut found);
+        } else if let Compare::Permissions(peers) = rule.compare {
+            permissions::compare(rule, peers, want, &sides, &mut found);
         } else {
             field(rule, &compared(rule, want, ignore), &sides, &mut found);
         }

@@ -48,6 +48,7 @@ impl Shape {
             | Compare::SetWithQueue { .. }
             | Compare::Membership { .. }
             | Compare::Parameters
+            | Compare::Permissions(_)
             | Compare::PolicyDocuments { .. } => Self::List,
             Compare::Exact | Compare::FoldCase => Self::Plain,
             Compare::CreationTag(_)

@@ -34,7 +34,7 @@ macro_rules! kinds {
     };
 }
 
-kinds![vpc, db_subnet_group, db_parameter_group, db_instance, iam_role];
+kinds![vpc, db_subnet_group, db_parameter_group, security_group, db_instance, iam_role];
 
 /// Returns the kind of a name.
 pub fn find(name: &KindName) -> Option<&'static dyn Kind> {

@@ -3,8 +3,10 @@
 //! In: an object and its [`Place`]. Out: [`Resource`]s in the order of their dependencies, with
 //! references to each other's outputs as data.
 //!
-//! References in texts are looked up here too. A circle of them is a problem of the manifests; should
-//! one be in force nevertheless, its members wait for each other and are not made.
+//! Within an object a resource refers to those before it. References in texts are looked up here too.
+//! A circle of them is a problem of the manifests; should one be in force nevertheless, its members
+//! wait for each other and are not made. Only security groups may refer to each other in a circle, in
+//! fields that are set when they exist.
 //!
 //! Invariants: names follow from the agent's and the object's name alone; the DB subnet group of a
 //! VPC is the same resource with the same owner whether a `Network` object declares the VPC or a
@@ -12,19 +14,20 @@
 //! a kind are built by the kind.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
 use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
 use crate::kinds::iam_role::spec as role_spec;
+use crate::kinds::security_group::spec as group_spec;
 use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
 use crate::manifest::references::bind::{bind, in_order};
-use crate::manifest::workspace::WorkspaceSpec;
+use crate::manifest::workspace::{NetworkSection, WorkspaceSpec};
 use crate::manifest::{Object, Spec};
-use crate::model::{Input, Key, KindName, ObjectKind, Resource, ResourceId, Scope};
+use crate::model::{Input, Key, KindName, ObjectKind, Output, Resource, ResourceId, Scope};
 
 /// Says where an object's resources live and who makes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,16 +118,25 @@ fn workspace(
     neighbours: &dyn Neighbours,
 ) -> Vec<Resource> {
     let owner = place.owner(object.key.kind, &object.key.name);
-    let mut resources = match &spec.resources.database {
-        Some(database) => with_database(object, spec, database, &owner, place, neighbours),
-        None => Vec::new(),
-    };
+    let network = spec.resources.network.as_ref();
+    let has_group = network.is_some_and(NetworkSection::has_group);
+    let mut resources = surroundings(object, spec, place, neighbours);
+    if let Some(network) = network.filter(|network| network.has_group()) {
+        resources.push(security_group(object, network, &owner, place, neighbours));
+    }
+    let group = resources.last().filter(|_| has_group).map(|group| group.id.clone());
+    let mut instance = None;
+    if let Some(database) = &spec.resources.database {
+        let made = with_database(object, spec, database, &owner, place, group);
+        instance = made.last().map(|instance| instance.id.clone());
+        resources.extend(made);
+    }
     if let Some(iam) = &spec.resources.iam {
         let placement = role_spec::Placement {
             environment: &place.scope,
             workspace: &object.key.name,
             owner: &owner,
-            database: resources.last().map(|instance| instance.id.clone()),
+            database: instance,
             adopt: object.adopts(),
         };
         resources.extend(role_spec::resources(iam, &placement));
@@ -132,20 +144,65 @@ fn workspace(
     resources
 }
 
-/// Returns the database and what it needs; the database is the last.
+/// Returns the VPC that no `Network` object declares, as far as the workspace needs it.
+fn surroundings(
+    object: &Object,
+    spec: &WorkspaceSpec,
+    place: &Place,
+    neighbours: &dyn Neighbours,
+) -> Vec<Resource> {
+    let Some(network) = &spec.resources.network else { return Vec::new() };
+    let name = network.vpc_ref.as_str();
+    if neighbours.is_network(name, place) {
+        return Vec::new();
+    }
+    let both = vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place);
+    // Only databases need a group of subnets.
+    let count = match (&spec.resources.database, network.has_group()) {
+        (Some(_), _) => 2,
+        (None, true) => 1,
+        (None, false) => 0,
+    };
+    both.into_iter().take(count).collect()
+}
+
+/// Returns the workspace's own security group.
+///
+/// It is in the VPC itself, or, where a `Network` object declares that, in the VPC of its group of
+/// subnets: the name of the VPC is that object's to say.
+fn security_group(
+    object: &Object,
+    network: &NetworkSection,
+    owner: &str,
+    place: &Place,
+    neighbours: &dyn Neighbours,
+) -> Resource {
+    let name = network.vpc_ref.as_str();
+    let of = match neighbours.is_network(name, place) {
+        true => place.group(name),
+        false => place.id(VPC, name),
+    };
+    let placement = group_spec::Placement {
+        scope: &place.scope,
+        agent: &place.agent,
+        workspace: &object.key.name,
+        owner,
+        vpc: Input::Output { of, member: "VpcId".to_owned() },
+        adopt: object.adopts(),
+    };
+    group_spec::resource(network.ingress.as_deref(), network.egress.as_deref(), &placement)
+}
+
+/// Returns the database and what it alone needs; the database is the last.
 fn with_database(
     object: &Object,
     spec: &WorkspaceSpec,
     database: &Database,
     owner: &str,
     place: &Place,
-    neighbours: &dyn Neighbours,
+    security_group: Option<ResourceId>,
 ) -> Vec<Resource> {
-    let mut resources = Vec::new();
     let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
-    if let Some(name) = network.filter(|name| !neighbours.is_network(name, place)) {
-        resources.extend(vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place));
-    }
     let group = parameter_group(object, database, owner, place);
     let placement = Placement {
         scope: &place.scope,
@@ -160,12 +217,22 @@ fn with_database(
             of: group.id.clone(),
             member: "DBParameterGroupName".to_owned(),
         }),
+        security_groups: security_group.map(only),
     };
     let mut instance = instance_spec::resource(database, &placement);
     instance.adopt |= object.adopts();
-    resources.extend(group);
-    resources.push(instance);
-    resources
+    group.into_iter().chain([instance]).collect()
+}
+
+/// Returns a list that holds the id of one security group.
+fn only(group: ResourceId) -> Input {
+    let member = group_spec::GROUP_ID.to_owned();
+    let output = Output { of: group, member, typed: false, owner: None };
+    Input::Template {
+        value: ["${network.group}"].into_iter().collect(),
+        outputs: BTreeMap::from([("network.group".to_owned(), output)]),
+        needs: BTreeSet::new(),
+    }
 }
 
 fn network(object: &Object, spec: &NetworkSpec, place: &Place) -> Vec<Resource> {
@@ -224,6 +291,8 @@ fn blank(id: ResourceId, section: &'static str, owner: String) -> Resource {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::manifest::parse;
     use crate::model::{AccountId, Region};
@@ -307,6 +376,47 @@ mod tests {
                 assert!(resources[..at].iter().any(|earlier| earlier.id == *reference));
             }
         }
+    }
+
+    const OPEN: &str = "  resources:\n    network:\n      vpcRef: Shared\n      ingress: \
+        [{port: 5432, workspace: team-b}, {port: 5432, self: true}, {port: 22, cidr: 10.0.0.1/8}]\n";
+
+    #[test]
+    fn ingress_makes_a_security_group_in_the_vpc_of_the_workspace() {
+        let alone = expanded("Workspace", OPEN, &[]);
+        assert_eq!(ids(&alone), ["vpc/Shared", "security_group/level-team-a"]);
+        let within = expanded("Workspace", OPEN, &["Shared"]);
+        assert_eq!(ids(&within), ["security_group/level-team-a"]);
+        let vpc = |resource: &Resource| resource.fields["vpcRef"].references()[0].to_string();
+        assert_eq!(vpc(&alone[1]), "vpc/Shared");
+        assert_eq!(vpc(&within[0]), "db_subnet_group/level-shared");
+        let fields = &within[0].fields;
+        assert_eq!(fields["ingress.addresses"], Input::Known(json!(["tcp 22 10.0.0.0/8"])));
+        assert!(!fields.contains_key("egress.addresses"));
+        let Input::Template { value, outputs, .. } = &fields["ingress.groups"] else {
+            panic!("{fields:?}")
+        };
+        assert_eq!(*value, json!(["tcp 5432 ${workspace.team-b}", "tcp 5432 self"]));
+        let output = &outputs["workspace.team-b"];
+        assert_eq!(output.of.to_string(), "security_group/level-team-b");
+        assert_eq!(output.owner.as_deref(), Some("level/Workspace/team-b"));
+    }
+
+    #[test]
+    fn a_database_that_declares_no_groups_has_the_workspaces_own() {
+        let both = format!(
+            "{OPEN}{}",
+            "    database: {engine: postgres, version: \"15\", \
+            sizeClass: db.r6g.large}\n"
+        );
+        let resources = expanded("Workspace", &both, &["Shared"]);
+        assert_eq!(ids(&resources), ["security_group/level-team-a", "db_instance/team-a"]);
+        assert_eq!(resources[1].fields["securityGroups"].references(), [&resources[0].id]);
+        let declared = both.replace("db.r6g.large", "db.r6g.large, securityGroups: [sg-1]");
+        let resources = expanded("Workspace", &declared, &["Shared"]);
+        assert_eq!(resources[1].fields["securityGroups"], Input::Known(json!(["sg-1"])));
+        let database = expanded("Workspace", DATABASE, &[]).remove(3);
+        assert!(!database.fields.contains_key("securityGroups"), "no group, nothing is managed");
     }
 
     #[test]

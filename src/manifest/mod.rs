@@ -14,6 +14,7 @@ mod environments;
 pub mod expand;
 mod mistake;
 mod name;
+mod neighbours;
 pub mod network;
 pub mod object;
 mod parse;

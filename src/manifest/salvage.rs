@@ -53,6 +53,9 @@ pub(super) fn findings(kind: ObjectKind, root: &Node, mistakes: &[Mistake]) -> V
             read::<NetworkSpec>(&clean, "/spec").map(|spec| spec.check()).unwrap_or_default()
         }
     });
+    // A network with a mistake is no missing network.
+    let has_network = root.at(&["spec", "resources", "network"]).is_some();
+    found.retain(|finding| !(has_network && finding.code == "NoNetwork"));
     found
 }
 

@@ -15,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::Object;
+use super::neighbours::strangers;
 use super::parse::{Parsed, failed, parse, refused};
 use super::placed::at_finding;
 use super::references::across::{Told, across};
@@ -101,6 +102,8 @@ impl Files {
         all.extend(twins(self.objects()).iter().filter_map(|found| self.tell_twin(found)));
         let across = across(self.objects(), |key| self.object(key)).into_iter();
         all.extend(across.filter_map(|told| self.tell_reference(told)));
+        let strangers = strangers(self.objects());
+        all.extend(strangers.iter().filter_map(|it| it.problem(self.bytes_of(it.object)?)));
         all.sort();
         all.dedup();
         all

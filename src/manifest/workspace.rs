@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::policy;
 use crate::kinds::db_instance::spec::{Database, check};
 use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
+use crate::kinds::security_group::spec::{self as group_spec, TrafficRule};
 use crate::model::{Finding, Policy};
 
 /// Declares one environment of one team.
@@ -44,6 +45,16 @@ pub struct NetworkSection {
     /// A database is placed in a DB subnet group of this VPC, which all its workspaces share.
     #[schemars(length(min = 1, max = 190), example = &"shared-prod-vpc")]
     pub vpc_ref: String,
+    /// What the workspace's security group lets in; everything else is shut out, and what somebody
+    /// lets in beside it is taken away at once. An empty list means that nothing gets in. The group
+    /// is called after the agent and the workspace; a database that declares no `securityGroups` has
+    /// it, and no other. Default: not managed, and no group is made unless `egress` is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingress: Option<Vec<TrafficRule>>,
+    /// What the workspace's security group lets out. An empty list means that nothing gets out.
+    /// Default: not managed; AWS lets everything out of a new group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<Vec<TrafficRule>>,
 }
 
 /// The characters that a DB subnet group's name, which the VPC's name becomes part of, may hold
@@ -70,6 +81,7 @@ impl Resources {
     pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         let mut found = Vec::new();
         found.extend(self.network.as_ref().and_then(NetworkSection::check));
+        found.extend(within("network", self.check_traffic(name)));
         found.extend(self.database.iter().flat_map(|it| within("database", check(it))));
         let around = Surroundings {
             workspace: name,
@@ -90,6 +102,24 @@ impl Resources {
     }
 }
 
+impl Resources {
+    fn check_traffic(&self, workspace: &str) -> Vec<Finding> {
+        let Some(network) = &self.network else { return Vec::new() };
+        let database = self.database.as_ref();
+        let around = group_spec::Surroundings {
+            workspace,
+            database_port: database.and_then(Database::listens_on),
+            is_public: database.is_some_and(|it| it.publicly_accessible == Some(true)),
+        };
+        let directions = [("ingress", &network.ingress), ("egress", &network.egress)];
+        directions
+            .into_iter()
+            .filter_map(|(name, rules)| Some(group_spec::check(name, rules.as_deref()?, around)))
+            .flatten()
+            .collect()
+    }
+}
+
 /// Returns what was found in a section, with pointers from the manifest's root.
 fn within(section: &str, found: Vec<Finding>) -> impl Iterator<Item = Finding> {
     found.into_iter().map(move |finding| Finding {
@@ -99,6 +129,11 @@ fn within(section: &str, found: Vec<Finding>) -> impl Iterator<Item = Finding> {
 }
 
 impl NetworkSection {
+    /// Tells whether the workspace has a security group of its own.
+    pub fn has_group(&self) -> bool {
+        self.ingress.is_some() || self.egress.is_some()
+    }
+
     fn check(&self) -> Option<Finding> {
         let pointer = "/spec/resources/network/vpcRef";
         let wrong = |message: String| Finding::error(pointer, "InvalidReference", message);

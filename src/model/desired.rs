@@ -93,6 +93,8 @@ pub struct Output {
     /// Whether a text that is nothing but the marker becomes the value as it is, a number too;
     /// otherwise the value is written out.
     pub typed: bool,
+    /// The ownership tag that it has to carry, where a stranger of its name must not stand for it.
+    pub owner: Option<String>,
 }
 
 /// Says why a reference has no value.
@@ -108,6 +110,14 @@ pub enum Unresolved {
         of: ResourceId,
         /// The member.
         member: String,
+    },
+    /// It exists and carries another ownership tag, or none.
+    #[error("{of} does not belong to {owner}")]
+    Foreign {
+        /// The resource.
+        of: ResourceId,
+        /// The ownership tag that it should carry.
+        owner: String,
     },
     /// No item of the list has the tags. An empty selection is never a value: it would empty a
     /// subnet group.
@@ -185,12 +195,25 @@ impl Output {
         &self,
         observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
     ) -> Result<Value, Unresolved> {
+        if let Some(owner) = &self.owner {
+            proven(&self.of, observed(&self.of), owner)?;
+        }
         let value = member_of(observed, &self.of, &self.member)?;
         Ok(match value {
             Value::String(_) => value.clone(),
             other if self.typed => other.clone(),
             other => other.to_string().into(),
         })
+    }
+}
+
+/// Tells whether a resource that exists carries an ownership tag.
+fn proven(of: &ResourceId, seen: Option<&Observed>, owner: &str) -> Result<(), Unresolved> {
+    let seen = seen.ok_or_else(|| Unresolved::Unseen(of.clone()))?;
+    let tag = seen.tags.as_ref().and_then(|tags| tags.get(OWNER_TAG));
+    match tag.is_some_and(|tag| tag == owner) {
+        true => Ok(()),
+        false => Err(Unresolved::Foreign { of: of.clone(), owner: owner.to_owned() }),
     }
 }
 
@@ -320,7 +343,7 @@ mod tests {
     #[test]
     fn a_template_takes_outputs_and_waits_for_everything_that_it_needs() {
         let value = json!({"Resource": ["arn/${vpc}/a", "${vpc}"], "n": 1});
-        let output = Output { of: vpc(), member: "VpcId".into(), typed: false };
+        let output = Output { of: vpc(), member: "VpcId".into(), typed: false, owner: None };
         let outputs = BTreeMap::from([("vpc".to_owned(), output)]);
         let other = ResourceId { name: "other".into(), ..vpc() };
         let template = |needs: BTreeSet<ResourceId>| Input::Template {
@@ -336,6 +359,30 @@ mod tests {
         let needy = template(BTreeSet::from([other.clone()]));
         assert_eq!(needy.references(), [&vpc(), &other]);
         assert_eq!(needy.resolve(there), Err(Unresolved::Unseen(other)));
+    }
+
+    #[test]
+    fn a_stranger_of_the_same_name_is_no_output() {
+        let output = |owner: &str| Output {
+            of: vpc(),
+            member: "VpcId".into(),
+            typed: false,
+            owner: Some(owner.to_owned()),
+        };
+        let template = |owner: &str| Input::Template {
+            value: json!("${vpc}"),
+            outputs: BTreeMap::from([("vpc".to_owned(), output(owner))]),
+            needs: BTreeSet::new(),
+        };
+        let mut seen = observed();
+        seen.members.insert("VpcId".to_owned(), "vpc-1".into());
+        let foreign = Unresolved::Foreign { of: vpc(), owner: "a/Workspace/b".into() };
+        assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Err(foreign.clone()));
+        let tag = |owner: &str| Some(BTreeMap::from([(OWNER_TAG.to_owned(), owner.to_owned())]));
+        seen.tags = tag("retained:a/Workspace/b");
+        assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Err(foreign));
+        seen.tags = tag("a/Workspace/b");
+        assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Ok(json!("vpc-1")));
     }
 
     #[test]

@@ -71,6 +71,12 @@ pub trait Kind: Send + Sync + 'static {
         true
     }
 
+    /// Tells whether that read is a search, which answers an empty list where no resource has the
+    /// name, and not an error.
+    fn is_found_by_search(&self) -> bool {
+        false
+    }
+
     /// Returns further reads that a comparison with `desired` needs, such as the parameters of a
     /// group; each answer's list is added to the observation under its own name.
     fn details(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
@@ -144,6 +150,13 @@ pub trait Kind: Send + Sync + 'static {
     ///
     /// `snapshot` is the name under which a kind that holds data keeps it; without one the data go.
     fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion;
+
+    /// Tells whether resources of the kind may refer to each other in a circle, and AWS refuses to
+    /// delete one that is referred to: then one that is removed waits for AWS's word, and not for
+    /// another that is removed too.
+    fn may_be_circular(&self) -> bool {
+        false
+    }
 
     /// Returns what an identity has to be allowed for each operation that the kind's code calls.
     fn permissions(&self) -> &'static [Permission];

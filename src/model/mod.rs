@@ -7,6 +7,7 @@
 //! not do is a value with a reason, never a missing value.
 
 pub mod ask;
+pub mod block;
 pub mod budget;
 pub mod call;
 pub mod clock;
@@ -29,12 +30,14 @@ pub mod problem;
 pub mod reference;
 pub mod rules;
 pub mod status;
+pub mod traffic;
 pub mod tree;
 pub mod version;
 pub mod webhook;
 pub mod window;
 
 pub use ask::{Ask, Asked};
+pub use block::Block;
 pub use budget::{Budget, Cause, Spent};
 pub use call::{Call, CallError, ErrorClass};
 pub use clock::Clock;
@@ -56,7 +59,8 @@ pub use plan::{Action, Plan, Step, Verdict};
 pub use policy::Policy;
 pub use problem::{Finding, Position, Problem, Severity};
 pub use reference::{Offer, Reference};
-pub use rules::{Apply, Change, Compare, Disruption, Hold, Rule, Yield};
+pub use rules::{Apply, Change, Compare, Disruption, Hold, Peers, Rule, Yield};
 pub use status::{Condition, ObjectStatus, ResourceStatus};
+pub use traffic::{Peer, Ports, Protocol, Traffic};
 pub use tree::{ChangeSet, Entry, Tree};
 pub use window::Window;

@@ -42,6 +42,9 @@ pub struct Rule {
     /// The field with which it changes: a difference here waits while that one waits or is
     /// refused, and disrupts as much.
     pub with: Option<&'static str>,
+    /// True when a call after the one that makes the resource sets the field: a creation does not
+    /// wait for its value, and whoever uses the resource does not either.
+    pub later: bool,
 }
 
 impl Rule {
@@ -63,6 +66,7 @@ impl Rule {
             always: false,
             cures: None,
             with: None,
+            later: false,
         }
     }
 
@@ -154,6 +158,13 @@ impl Rule {
     #[must_use]
     pub const fn with(mut self, field: &'static str) -> Self {
         self.with = Some(field);
+        self
+    }
+
+    /// Says that the field is set after the creation.
+    #[must_use]
+    pub const fn later(mut self) -> Self {
+        self.later = true;
         self
     }
 }
@@ -270,8 +281,19 @@ pub enum Compare {
         /// starts with this. Elsewhere only declared names are looked at.
         reserved: Option<&'static str>,
     },
+    /// Rules of a security group with these peers, by what they let through.
+    Permissions(Peers),
     /// Not readable: never compared.
     WriteOnly,
+}
+
+/// Names whom a rule of a security group lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peers {
+    /// Addresses: IPv4 and IPv6 blocks, and lists of them.
+    Addresses,
+    /// Whatever carries a security group.
+    Groups,
 }
 
 /// Says how a difference can be mended.

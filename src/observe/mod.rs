@@ -296,10 +296,12 @@ impl Observer {
                 None => return Observation::Unknown(partial(&call.operation, list.answer)),
             };
         }
-        kind.assemble(lists).into_iter().find(|(name, _)| **name == *id.name).map_or_else(
-            || Observation::Unknown(lacking(&call.operation, &id.name)),
-            |(_, members)| Observation::Present(Arc::new(observed(members, at))),
-        )
+        let found = kind.assemble(lists).into_iter().find(|(name, _)| **name == *id.name);
+        match found {
+            Some((_, members)) => Observation::Present(Arc::new(observed(members, at))),
+            None if kind.is_found_by_search() => Observation::Absent,
+            None => Observation::Unknown(lacking(&call.operation, &id.name)),
+        }
     }
 }
 

@@ -149,8 +149,13 @@ fn claims(
     claims
 }
 
-/// An object that is removed itself takes nothing over, and uses what it used until it is forgotten.
+/// An object that is removed itself takes nothing over, and uses what it used until it is forgotten;
+/// where things may use each other in a circle, AWS alone says when that is.
 fn claim(key: &Key, entry: &Entry, resource: &Resource, owned: &Owned) -> Option<Claim> {
+    let may_be_circular = kinds::find(&owned.id.kind).is_some_and(Kind::may_be_circular);
+    if entry.removed.is_some() && may_be_circular {
+        return None;
+    }
     let is_same = resource.id == owned.id;
     if is_same && resource.owner != owned.owner {
         return entry.removed.is_none().then(|| Claim::Declares(key.clone()));

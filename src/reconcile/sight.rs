@@ -84,7 +84,7 @@ pub async fn look(
         references.extend(resource.references().into_iter().cloned());
         let is_open = !kind.rules().is_empty() && !is_known(&resource);
         let state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
-        if !is_fit(&state) {
+        if !is_fit(kind, &state) {
             seen.unfit.insert(resource.id.clone());
         }
         sightings.push(Sighting { kind, resource, state });
@@ -97,11 +97,16 @@ pub async fn look(
 
 /// Tells whether others may use a resource: what exists under its name is known to be it, and is
 /// as declared or ours to mend.
-fn is_fit(state: &State) -> bool {
+fn is_fit(kind: &dyn Kind, state: &State) -> bool {
     let State::Present(present) = state else { return false };
-    present.unresolved.is_empty()
+    present.unresolved.keys().all(|field| is_later(kind, field))
         && present.diff.refusals.is_empty()
         && (present.diff.deltas.is_empty() || present.bound.is_owned(&present.actual))
+}
+
+/// Tells whether a field is set after the creation of its resource.
+fn is_later(kind: &dyn Kind, field: &str) -> bool {
+    kind.rules().iter().any(|rule| rule.field == field && rule.later)
 }
 
 /// Holds what has been observed in this pass.
@@ -185,10 +190,13 @@ async fn state(
                 Err(doubt) => State::Unknown(doubt),
             }
         }
-        Some(Observation::Absent) => match unresolved.into_values().next() {
-            Some(why) => State::Unbound(why),
-            None => State::Absent(bound),
-        },
+        Some(Observation::Absent) => {
+            let mut needed = unresolved.into_iter().filter(|(field, _)| !is_later(kind, field));
+            match needed.next() {
+                Some((_, why)) => State::Unbound(why),
+                None => State::Absent(bound),
+            }
+        }
         Some(Observation::Unknown(doubt)) => State::Unknown(doubt.clone()),
         None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
     }

@@ -30,7 +30,9 @@ pub(super) struct Operation {
 
 /// Every operation.
 pub(super) const OPERATIONS: &[&[Operation]] = &[
-    ec2::OPERATIONS,
+    ec2::OPERATIONS[0],
+    ec2::OPERATIONS[1],
+    ec2::OPERATIONS[2],
     iam::OPERATIONS[0],
     iam::OPERATIONS[1],
     rds::instance::OPERATIONS,

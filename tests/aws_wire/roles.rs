@@ -3,8 +3,7 @@
 use levelset::kinds::iam_role;
 use levelset::kinds::iam_role::spec::{Iam, Placement as RolePlacement, resources};
 use levelset::model::ErrorClass::{AlreadyExists, NotFound};
-use levelset::model::{Cause, Observation, Observed};
-use levelset::observe::Observer;
+use levelset::model::{Cause, Observation};
 
 use super::*;
 use crate::support::emulators::{ministack, moto};
@@ -35,54 +34,6 @@ fn declared(scope: &Scope, workspace: &str, more: &Value) -> Bound {
     }
 }
 
-/// Plays the agent: it looks, compares and mends.
-struct Agent {
-    cloud: Arc<Aws>,
-    observer: Observer,
-}
-
-impl Agent {
-    fn of(account: Account) -> Self {
-        let cloud = Arc::new(aws(account, Timeouts::default()));
-        let freshness = jiff::SignedDuration::ZERO;
-        let observer = Observer::new(cloud.clone(), Arc::new(WallClock), freshness);
-        Self { cloud, observer }
-    }
-
-    async fn send(&self, desired: &Bound, calls: Vec<Call>) {
-        let target =
-            Target { scope: desired.id.scope.clone(), kind: iam_role::NAME, cause: Cause::List };
-        for call in calls {
-            self.cloud.call(&target, &call).await.unwrap();
-        }
-        self.observer.written(&desired.id);
-    }
-
-    async fn look(&self, desired: &Bound) -> Observation {
-        self.observer.observe(&iam_role::KIND, &desired.id).await
-    }
-
-    async fn present(&self, desired: &Bound) -> Arc<Observed> {
-        match self.look(desired).await {
-            Observation::Present(observed) => observed,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Returns the operations that mend what differs, after sending them.
-    async fn mend(&self, desired: &Bound) -> Vec<String> {
-        let actual = self.present(desired).await;
-        // The role is as new as the test.
-        let ready = levelset::model::Readiness::Ready;
-        let diff = levelset::diff::diff(iam_role::KIND.rules(), desired, &actual, &ready, &[]);
-        assert_eq!((diff.waits.len(), diff.refusals.len()), (0, 0), "{diff:?}");
-        let calls = iam_role::KIND.update(desired, &actual, &diff.deltas);
-        let names = calls.iter().map(|call| call.operation.to_string()).collect();
-        self.send(desired, calls).await;
-        names
-    }
-}
-
 /// Makes a managed policy, which no kind does, and returns its ARN.
 async fn managed_policy(url: &Url, key: &str, name: &str) -> String {
     let credential = format!(
@@ -108,7 +59,7 @@ async fn managed_policy(url: &Url, key: &str, name: &str) -> String {
 async fn a_role_lives(url: &Url, number: &str, key: &str, text: &str) {
     let account = account_at(url, number, "eu-west-1", key);
     let workspace = "wire";
-    let agent = Agent::of(account.clone());
+    let agent = Agent::of(account.clone(), &iam_role::KIND);
     let first = managed_policy(url, key, "levelset-first").await;
     let second = managed_policy(url, key, "levelset-second").await;
     let more = json!({"description": "before", "maxSessionDurationSeconds": 7200,

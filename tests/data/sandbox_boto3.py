@@ -315,6 +315,41 @@ def identities():
         raise AssertionError("an unsigned request was answered")
 
 
+def security_groups():
+    ec2 = client("ec2")
+    refused = botocore.exceptions.ClientError
+    vpc = next(v["VpcId"] for v in ec2.describe_vpcs()["Vpcs"] if not v["IsDefault"])
+    tags = [{"ResourceType": "security-group", "Tags": [{"Key": "team", "Value": "a"}]}]
+    made = ec2.create_security_group(GroupName="app", Description="programs", VpcId=vpc, TagSpecifications=tags)
+    group = made["GroupId"]
+    ec2.get_waiter("security_group_exists").wait(GroupIds=[group], WaiterConfig=QUICK)
+    rules = [
+        {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.1/8", "Description": "ssh"}],
+         "Ipv6Ranges": [{"CidrIpv6": "2001:DB8::1/64"}], "UserIdGroupPairs": [{"GroupId": group}]},
+        {"IpProtocol": "icmp", "FromPort": 8, "ToPort": -1, "PrefixListIds": [{"PrefixListId": "pl-1"}]},
+    ]
+    assert ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=rules)["Return"] is True
+    expect(refused, "InvalidPermission.Duplicate", ec2.authorize_security_group_ingress, GroupId=group, IpPermissions=rules)
+    described = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": "shell"}]}
+    ec2.update_security_group_rule_descriptions_ingress(GroupId=group, IpPermissions=[described])
+    ec2.create_tags(Resources=[group], Tags=[{"Key": "team", "Value": "b"}])
+    found = ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["app"]}])["SecurityGroups"]
+    assert [(g["GroupId"], g["Description"], g["Tags"]) for g in found] == [(group, "programs", [{"Key": "team", "Value": "b"}])]
+    tcp, icmp = found[0]["IpPermissions"]
+    assert tcp["IpRanges"] == [{"CidrIp": "10.0.0.0/8", "Description": "shell"}], tcp
+    assert (tcp["Ipv6Ranges"], tcp["UserIdGroupPairs"]) == ([{"CidrIpv6": "2001:db8::/64"}], [{"GroupId": group, "UserId": ACCOUNT}])
+    assert (icmp["FromPort"], icmp["ToPort"], icmp["PrefixListIds"]) == (8, -1, [{"PrefixListId": "pl-1"}])
+    everywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+    ec2.revoke_security_group_egress(GroupId=group, IpPermissions=everywhere)
+    expect(refused, "InvalidPermission.NotFound", ec2.revoke_security_group_egress, GroupId=group, IpPermissions=everywhere)
+    ec2.revoke_security_group_ingress(GroupId=group, IpPermissions=rules)
+    assert ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissions"] == []
+    pages = ec2.get_paginator("describe_security_groups").paginate(PaginationConfig={"PageSize": 5})
+    assert {g["GroupName"] for page in pages for g in page["SecurityGroups"]} == {"app", "default"}
+    ec2.delete_security_group(GroupId=group)
+    expect(refused, "InvalidGroup.NotFound", ec2.describe_security_groups, GroupIds=[group])
+
+
 def faults():
     """The rules are set by whoever starts this: see the test."""
     refused = botocore.exceptions.ClientError

@@ -97,6 +97,17 @@ impl Engine {
         if self == Self::Postgres { "postgres" } else { "admin" }
     }
 
+    /// Returns the TCP port where none is declared.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Postgres => 5432,
+            Self::MySql | Self::MariaDb => 3306,
+            Self::Oracle => 1521,
+            Self::SqlServer => 1433,
+            Self::Db2 => 50000,
+        }
+    }
+
     /// Returns the log types that can be exported; empty where the reference lists none.
     pub fn log_types(self) -> &'static [&'static str] {
         match self {

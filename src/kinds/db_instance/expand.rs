@@ -30,6 +30,8 @@ pub struct Placement<'a> {
     pub subnet_group: Option<Input>,
     /// The name of the parameter group made of `parameters`, if there are any.
     pub parameter_group: Option<Input>,
+    /// The security groups of a database that declares none, if the workspace has one of its own.
+    pub security_groups: Option<Input>,
 }
 
 /// Returns the DB instance identifier, in the spelling that AWS answers.
@@ -135,6 +137,7 @@ fn placement_fields(database: &Database, placement: &Placement<'_>, fields: &mut
     fields.input("parameterGroup", placement.parameter_group.as_ref());
     fields.text("optionGroup", database.option_group.as_ref());
     fields.input("subnetGroup", placement.subnet_group.as_ref());
+    fields.input("securityGroups", placement.security_groups.as_ref());
     fields.put("securityGroups", database.security_groups.clone());
     fields.put("publiclyAccessible", database.publicly_accessible);
     fields.put("port", database.port);

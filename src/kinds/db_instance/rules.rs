@@ -136,7 +136,8 @@ pub(super) const RULES: &[Rule] = &[
         .immutable("SubnetGroupImmutable"),
     rule("securityGroups", "VpcSecurityGroups", "VpcSecurityGroupIds")
         .compare(Compare::SetOf("VpcSecurityGroupId"))
-        .yields(OF_CLUSTER),
+        .yields(OF_CLUSTER)
+        .security(),
     rule("port", "Endpoint.Port", "DBPortNumber")
         .pending("Port")
         .disrupts(Disruption::Reboot)

@@ -130,8 +130,10 @@ pub struct Database {
     /// empty list means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_exports: Option<Vec<String>>,
-    /// The ids of the VPC security groups, or references to them; at least one. Default: the VPC's
-    /// default group.
+    /// The ids of the VPC security groups, or references to them; at least one. Groups that are
+    /// attached beside them are detached at once. Default: the workspace's own group, and no other,
+    /// where the network declares `ingress` or `egress`; elsewhere the VPC's default group, and not
+    /// managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_groups: Option<Vec<String>>,
     /// The licence model: `license-included`, `bring-your-own-license`, `bring-your-own-media`,
@@ -373,6 +375,14 @@ impl Database {
     /// Returns the DB parameter group family, or `None` where the version is too short to tell.
     pub fn family(&self) -> Option<String> {
         super::engine::family(&self.engine, &self.version)
+    }
+
+    /// Returns the TCP port on which it listens; `None` where the engine is not known.
+    pub fn listens_on(&self) -> Option<u16> {
+        match self.port {
+            Some(port) => u16::try_from(port).ok(),
+            None => super::engine::Engine::of(&self.engine).map(super::engine::Engine::port),
+        }
     }
 
     /// Returns the declared parameters as the field value of a parameter group.

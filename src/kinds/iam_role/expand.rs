@@ -181,7 +181,7 @@ fn principal(
     let marker = format!("iam.{role}.arn");
     let of = placement.id(&role_name(placement.workspace, role));
     let text = format!("${{{marker}}}");
-    outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false });
+    outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false, owner: None });
     text
 }
 
@@ -216,7 +216,12 @@ fn database_access(role: &Role, placement: &Placement<'_>) -> Input {
             json!([{"Effect": "Allow", "Action": "rds-db:connect", "Resource": users}]),
         ),
     ]);
-    let output = Output { of: database.clone(), member: "DbiResourceId".to_owned(), typed: false };
+    let output = Output {
+        of: database.clone(),
+        member: "DbiResourceId".to_owned(),
+        typed: false,
+        owner: None,
+    };
     Input::Template {
         value: json!({(DATABASE_ACCESS): document}),
         outputs: BTreeMap::from([(MARKER.to_owned(), output)]),

@@ -20,7 +20,7 @@ const DOCUMENT: (&str, &str, Take) = ("PolicyDocument", "PolicyDocument", Take::
 const BOUNDARY: (&str, &str, Take) = ("PermissionsBoundary", "PermissionsBoundary", Take::Text);
 const DESCRIPTION: (&str, &str, Take) = ("Description", "Description", Take::Text);
 const DURATION: (&str, &str, Take) = ("MaxSessionDuration", "MaxSessionDuration", Take::Number);
-const TAGS: (&str, &str, Take) = ("Tags", "Tags.member", Take::Tags);
+const TAGS: (&str, &str, Take) = ("Tags", "Tags.member", Take::TAGS);
 const PAGE: (&str, &str, Take) = ("MaxItems", "MaxItems", Take::Number);
 const MARKER: (&str, &str, Take) = ("Marker", "Marker", Take::Text);
 

@@ -73,10 +73,31 @@ pub(crate) enum Take {
     Number,
     /// A list of texts.
     Texts,
-    /// A list of filters, each with `Name` and `Values`.
-    Filters,
-    /// A list of tags, each with `Key` and `Value`.
-    Tags,
+    /// A list of structures.
+    Structures(&'static Structure),
+}
+
+/// Describes a structure that parameters hold in lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Structure {
+    /// What the API calls it.
+    pub(crate) name: &'static str,
+    /// Its members: API name, wire name, type.
+    pub(crate) parameters: &'static [(&'static str, &'static str, Take)],
+}
+
+impl Take {
+    /// A list of filters.
+    pub(crate) const FILTERS: Self = Self::Structures(&Structure {
+        name: "Filter",
+        parameters: &[("Name", "Name", Self::Text), ("Values", "Value", Self::Texts)],
+    });
+
+    /// A list of tags.
+    pub(crate) const TAGS: Self = Self::Structures(&Structure {
+        name: "Tag",
+        parameters: &[("Key", "Key", Self::Text), ("Value", "Value", Self::Text)],
+    });
 }
 
 /// Names the type of an answer's member.
@@ -84,6 +105,8 @@ pub(crate) enum Take {
 pub(crate) enum Give {
     /// A list under this API name.
     List(&'static str),
+    /// A text under this API name.
+    Named(&'static str),
     /// A whole number.
     Number,
     /// True or false.
@@ -175,10 +198,10 @@ impl Operation {
             Some(Give::Time) => time(&element.text).ok_or_else(misread)?,
             Some(Give::Document) => document(&element.text),
             Some(Give::Structure) => self.structure(element)?.into(),
-            None => self.value(element)?,
+            Some(Give::Named(_)) | None => self.value(element)?,
         };
         let name = match give {
-            Some(Give::List(api)) => api.to_owned(),
+            Some(Give::List(api) | Give::Named(api)) => api.to_owned(),
             _ => capitalised(wire),
         };
         Ok((name, value))
@@ -247,49 +270,33 @@ fn write(
             fields.push((wire.to_owned(), number.to_string()));
         }
         Take::Texts => texts(wire, value, fields)?,
-        Take::Tags => {
-            for (index, tag) in list(value)?.iter().enumerate() {
+        Take::Structures(structure) => {
+            for (index, item) in list(value)?.iter().enumerate() {
                 let within = |misfit: Misfit| misfit.within(&index.to_string());
-                write_tag(&format!("{wire}.{}", index + 1), tag, fields).map_err(within)?;
-            }
-        }
-        Take::Filters => {
-            for (index, filter) in list(value)?.iter().enumerate() {
-                let within = |misfit: Misfit| misfit.within(&index.to_string());
-                write_filter(&format!("{wire}.{}", index + 1), filter, fields).map_err(within)?;
+                structure.write(&format!("{wire}.{}", index + 1), item, fields).map_err(within)?;
             }
         }
     }
     Ok(())
 }
 
-/// Writes one filter: `Name` and `Values`, nothing else.
-fn write_filter(
-    prefix: &str,
-    filter: &Value,
-    fields: &mut Vec<(String, String)>,
-) -> Result<(), Misfit> {
-    let Some(filter) = filter.as_object() else { return expected("a structure") };
-    for (name, value) in filter {
-        match name.as_str() {
-            "Name" => fields.push((format!("{prefix}.Name"), text(value)?)),
-            "Values" => texts(&format!("{prefix}.Value"), value, fields)?,
-            _ => return Err(Misfit::unknown("Filter", name)),
+impl Structure {
+    /// Writes one structure: members that the table names, nothing else.
+    fn write(
+        &self,
+        prefix: &str,
+        item: &Value,
+        fields: &mut Vec<(String, String)>,
+    ) -> Result<(), Misfit> {
+        let Some(item) = item.as_object() else { return expected("a structure") };
+        for (name, value) in item {
+            let known = self.parameters.iter().find(|(api, ..)| api == name);
+            let (_, wire, take) = known.ok_or_else(|| Misfit::unknown(self.name, name))?;
+            write(*take, &format!("{prefix}.{wire}"), value, fields)
+                .map_err(|misfit| misfit.within(name))?;
         }
+        Ok(())
     }
-    Ok(())
-}
-
-/// Writes one tag: `Key` and `Value`, nothing else.
-fn write_tag(prefix: &str, tag: &Value, fields: &mut Vec<(String, String)>) -> Result<(), Misfit> {
-    let Some(tag) = tag.as_object() else { return expected("a structure") };
-    for (name, value) in tag {
-        match name.as_str() {
-            "Key" | "Value" => fields.push((format!("{prefix}.{name}"), text(value)?)),
-            _ => return Err(Misfit::unknown("Tag", name)),
-        }
-    }
-    Ok(())
 }
 
 /// Writes a list of texts, counted from 1.

@@ -114,6 +114,7 @@ fn database(section: Value) -> Bound {
         production: true,
         subnet_group: Some(Input::Known("g".into())),
         parameter_group: None,
+        security_groups: None,
     };
     bound(db_instance::spec::resource(&database, &placement))
 }

@@ -16,7 +16,7 @@ const OPERATIONS: &[Operation] = &[
         name: "DescribeVpcs",
         parameters: &[
             ("VpcIds", "VpcId", Take::Texts),
-            ("Filters", "Filter", Take::Filters),
+            ("Filters", "Filter", Take::FILTERS),
             ("MaxResults", "MaxResults", Take::Number),
             ("NextToken", "NextToken", Take::Text),
         ],
@@ -33,7 +33,7 @@ const OPERATIONS: &[Operation] = &[
         name: "DescribeSubnets",
         parameters: &[
             ("SubnetIds", "SubnetId", Take::Texts),
-            ("Filters", "Filter", Take::Filters),
+            ("Filters", "Filter", Take::FILTERS),
             ("MaxResults", "MaxResults", Take::Number),
             ("NextToken", "NextToken", Take::Text),
         ],

@@ -99,7 +99,7 @@ fn output(
     let name = offered.output.join(".");
     let offer = offered.part.offers().iter().find(|offer| offer.name == name)?;
     let of = offered.part.id(object, place, neighbours);
-    Some(Output { of, member: offer.member.to_owned(), typed })
+    Some(Output { of, member: offer.member.to_owned(), typed, owner: None })
 }
 
 /// A text that has only escapes or IAM's variables is known.

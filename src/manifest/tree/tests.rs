@@ -261,3 +261,33 @@ fn many_files_are_parsed_by_several_threads_in_order() {
         assert_eq!(format!("n{}", object.path.trim_end_matches(".yaml")), &*object.key.name);
     }
 }
+
+#[test]
+fn a_workspace_that_lets_in_what_has_no_group_there_is_told() {
+    let workspace = |name: &str, environment: &str, network: &str| {
+        let resources = format!("  resources: {{network: {{{network}}}}}\n");
+        manifest(name, environment).replace("---\n", &resources)
+    };
+    let files = |b: String| {
+        let a = workspace("a", "one", "vpcRef: v, ingress: [{port: 1, workspace: b}]");
+        let mut files = Files::default();
+        let _ = files.apply(&changes(true, &[("a.yaml", Some(a)), ("b.yaml", Some(b))]));
+        files
+    };
+    let told = |b: String| -> Vec<String> {
+        files(b).problems().into_iter().map(|problem| problem.message).collect()
+    };
+    assert_eq!(told(workspace("b", "one", "vpcRef: v, egress: []")), [""; 0]);
+    let cases = [
+        (workspace("c", "one", "vpcRef: v"), "no workspace of this name is declared"),
+        (workspace("b", "two", "vpcRef: v, egress: []"), "it is in the environment two"),
+        (workspace("b", "one", "vpcRef: w, egress: []"), "it is not in the VPC v"),
+        (workspace("b", "one", "vpcRef: v"), "it declares neither ingress nor egress"),
+    ];
+    for (b, why) in cases {
+        assert_eq!(told(b), [format!("the network names the workspace b, but {why}")]);
+    }
+    let missing = files(workspace("c", "one", "vpcRef: v"));
+    assert!(missing.object(&Key::workspace("a")).is_some(), "the object is taken");
+    assert_eq!(missing.problems()[0].severity, crate::model::Severity::Notice);
+}

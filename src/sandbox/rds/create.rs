@@ -150,7 +150,7 @@ fn place(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), R
         draft.set("SecondaryAvailabilityZone", standby);
     }
     draft.set("AvailabilityZone", zone);
-    let fallback = || site.state.ec2.default_groups.get(&vpc).cloned().into_iter().collect();
+    let fallback = || site.state.ec2.default_group(&vpc).map(str::to_owned).into_iter().collect();
     let groups = args.texts("VpcSecurityGroupIds")?.unwrap_or_else(fallback);
     check_security_groups(&groups)?;
     draft.set("VpcSecurityGroups", settings::memberships(&groups));
@@ -162,7 +162,7 @@ fn place(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), R
     Ok(())
 }
 
-/// Checks the form of security group ids; the groups themselves are not modelled here.
+/// Checks the form of security group ids; whether there are such groups is not looked at.
 pub(super) fn check_security_groups(ids: &[String]) -> Result<(), Refusal> {
     match ids.iter().find(|id| !id.starts_with("sg-")) {
         Some(id) => {

@@ -118,6 +118,12 @@ pub(in crate::sandbox) struct Instance {
 }
 
 impl Instance {
+    /// Tells whether it carries a security group.
+    pub(in crate::sandbox) fn is_in_group(&self, id: &str) -> bool {
+        let groups = self.members.get("VpcSecurityGroups").and_then(Value::as_array);
+        groups.into_iter().flatten().any(|group| group["VpcSecurityGroupId"] == id)
+    }
+
     /// Returns the status at a time.
     pub(in crate::sandbox) fn status(&self, now: Timestamp) -> &'static str {
         if let Some(job) = self.jobs.front().filter(|job| job.starts <= now) {

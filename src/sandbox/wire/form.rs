@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Dialect;
-use super::tables::{BOOLEANS, EC2_LISTS, INTEGERS, LISTS, find};
+use super::tables::{BOOLEANS, EC2_LISTS, EC2_PARAMETERS, INTEGERS, LISTS, find};
 use crate::sandbox::refusal::Refusal;
 
 /// Deeper keys than this belong to no operation.
@@ -70,6 +70,9 @@ fn members(dialect: Dialect, branch: Branch) -> Result<Map<String, Value>, Refus
             let name = match &node {
                 Node::Branch(items) if dialect == Dialect::Ec2 && is_numbered(items) => {
                     find(EC2_LISTS, &name).map_or(name, str::to_owned)
+                }
+                Node::Leaf(_) if dialect == Dialect::Ec2 => {
+                    find(EC2_PARAMETERS, &name).map_or(name, str::to_owned)
                 }
                 _ => name,
             };

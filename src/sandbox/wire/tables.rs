@@ -6,6 +6,7 @@ pub(super) const INTEGERS: &[&str] = &[
     "BackupRetentionPeriod",
     "DBPortNumber",
     "DurationSeconds",
+    "FromPort",
     "Iops",
     "MaxAllocatedStorage",
     "MaxItems",
@@ -17,6 +18,7 @@ pub(super) const INTEGERS: &[&str] = &[
     "Port",
     "PromotionTier",
     "StorageThroughput",
+    "ToPort",
 ];
 
 /// Parameters that are true or false.
@@ -59,8 +61,20 @@ pub(super) const LISTS: &[&str] = &[
 ];
 
 /// Parameters of EC2 that are lists, on the wire and in the API: `Filter.1.Value.1`.
-pub(super) const EC2_LISTS: &[(&str, &str)] =
-    &[("Filter", "Filters"), ("SubnetId", "SubnetIds"), ("Value", "Values"), ("VpcId", "VpcIds")];
+pub(super) const EC2_LISTS: &[(&str, &str)] = &[
+    ("Filter", "Filters"),
+    ("GroupId", "GroupIds"),
+    ("Groups", "UserIdGroupPairs"),
+    ("ResourceId", "Resources"),
+    ("SubnetId", "SubnetIds"),
+    ("Tag", "Tags"),
+    ("TagSpecification", "TagSpecifications"),
+    ("Value", "Values"),
+    ("VpcId", "VpcIds"),
+];
+
+/// Parameters of EC2 that are called otherwise in the API.
+pub(super) const EC2_PARAMETERS: &[(&str, &str)] = &[("GroupDescription", "Description")];
 
 /// What the items of a list are called in answers of the Query protocol; `member` if not here.
 pub(super) const ELEMENTS: &[(&str, &str)] = &[
@@ -80,8 +94,17 @@ pub(super) const ELEMENTS: &[(&str, &str)] = &[
 ];
 
 /// Members of EC2 that are not just their API name with a small first letter.
-pub(super) const EC2_NAMES: &[(&str, &str)] =
-    &[("Subnets", "subnetSet"), ("Tags", "tagSet"), ("Vpcs", "vpcSet")];
+pub(super) const EC2_NAMES: &[(&str, &str)] = &[
+    ("SecurityGroups", "securityGroupInfo"),
+    ("Subnets", "subnetSet"),
+    ("Tags", "tagSet"),
+    ("UserIdGroupPairs", "groups"),
+    ("Vpcs", "vpcSet"),
+];
+
+/// A member of EC2 that is called so on the wire where another one stands beside it.
+pub(super) const EC2_NAME_BESIDE: (&str, &str, &str) =
+    ("Description", "GroupName", "groupDescription");
 
 /// Members that are policy documents: JSON here, percent-encoded JSON text on the wire.
 pub(super) const DOCUMENTS: &[&str] = &["AssumeRolePolicyDocument", "PolicyDocument"];

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use quick_xml::escape::escape;
 use serde_json::Value;
 
-use super::tables::{DOCUMENTS, EC2_NAMES, ELEMENTS, find};
+use super::tables::{DOCUMENTS, EC2_NAME_BESIDE, EC2_NAMES, ELEMENTS, find};
 use super::{Dialect, namespace};
 use crate::sandbox::refusal::Refusal;
 
@@ -55,15 +55,24 @@ fn element(xml: &mut String, name: &str, text: &str) {
     xml.push_str(&format!("<{name}>{}</{name}>", escape(text)));
 }
 
-fn members(xml: &mut String, dialect: Dialect, value: &Value) {
-    for (member, value) in value.as_object().into_iter().flatten() {
+fn members(xml: &mut String, dialect: Dialect, all: &Value) {
+    for (member, value) in all.as_object().into_iter().flatten() {
         if DOCUMENTS.contains(&member.as_str()) && value.is_object() {
             let text = utf8_percent_encode(&value.to_string(), NON_ALPHANUMERIC).to_string();
             element(xml, member, &text);
             continue;
         }
-        write(xml, dialect, &wire_name(dialect, member), item_name(dialect, member), value);
+        let name = match is_beside(dialect, member, all) {
+            true => EC2_NAME_BESIDE.2.to_owned(),
+            false => wire_name(dialect, member),
+        };
+        write(xml, dialect, &name, item_name(dialect, member), value);
     }
+}
+
+fn is_beside(dialect: Dialect, member: &str, all: &Value) -> bool {
+    let (name, beside, _) = EC2_NAME_BESIDE;
+    dialect == Dialect::Ec2 && member == name && all.get(beside).is_some()
 }
 
 fn write(xml: &mut String, dialect: Dialect, name: &str, item: &str, value: &Value) {

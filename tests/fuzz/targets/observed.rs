@@ -27,6 +27,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("db_instance", "DBInstances", "DBInstanceIdentifier"),
     ("db_parameter_group", "DBParameterGroups", "DBParameterGroupName"),
     ("db_subnet_group", "DBSubnetGroups", "DBSubnetGroupName"),
+    ("security_group", "SecurityGroups", "GroupName"),
     ("iam_role", "RoleDetailList", "RoleName"),
     ("iam_role", "Roles", "RoleName"),
 ];

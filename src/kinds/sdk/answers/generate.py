@@ -24,7 +24,13 @@ OPERATIONS = {
         "DescribeDBParameters",
         "ListTagsForResource",
     ],
-    "ec2": ["DescribeVpcs", "DescribeSubnets"],
+    "ec2": [
+        "DescribeVpcs",
+        "DescribeSubnets",
+        "DescribeSecurityGroups",
+        "AuthorizeSecurityGroupIngress",
+        "RevokeSecurityGroupIngress",
+    ],
     "iam": ["GetAccountAuthorizationDetails", "ListRoles", "GetRole", "ListRoleTags"],
 }
 # Newer than the SDK in Cargo.lock.

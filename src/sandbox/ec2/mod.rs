@@ -1,10 +1,15 @@
-//! EC2: VPCs and subnets, only read; they are seeded.
+//! EC2: VPCs and subnets, which are seeded and only read, and security groups.
+
+mod group;
+mod permission;
 
 use std::collections::BTreeMap;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
+
+pub(in crate::sandbox) use self::group::Group;
 
 use super::args::Args;
 use super::page;
@@ -13,7 +18,9 @@ use super::services::{Operation, Site};
 use crate::model::Scope;
 
 /// The operations.
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[&[Operation]] = &[READS, group::OPERATIONS, permission::OPERATIONS];
+
+const READS: &[Operation] = &[
     Operation {
         service: "ec2",
         name: "DescribeVpcs",
@@ -35,11 +42,17 @@ pub(super) struct State {
     pub(super) subnets: BTreeMap<String, Value>,
     /// The subnets of the default VPC.
     pub(super) default_subnets: Vec<String>,
-    /// The default security group of each VPC.
-    pub(super) default_groups: BTreeMap<String, String>,
+    /// The security groups by id.
+    pub(super) groups: BTreeMap<String, Group>,
 }
 
 impl State {
+    /// Returns the default security group of a VPC.
+    pub(super) fn default_group(&self, vpc: &str) -> Option<&str> {
+        let group = self.groups.iter().find(|(_, group)| group.is_default_of(vpc));
+        group.map(|(id, _)| id.as_str())
+    }
+
     /// Returns a member of a subnet.
     pub(super) fn subnet(&self, id: &str, member: &str) -> Option<&str> {
         self.subnets.get(id)?.get(member)?.as_str()
@@ -92,7 +105,8 @@ pub(super) fn seed_vpc(
         "Tags": name_tag(seed.name.map(str::to_owned)),
     });
     state.vpcs.insert(vpc_id.clone(), vpc);
-    state.default_groups.insert(vpc_id.clone(), id(random, "sg"));
+    let group = id(random, "sg");
+    state.groups.insert(group.clone(), Group::default_of(&vpc_id, &group));
     let subnet_ids = seed
         .zones
         .iter()
@@ -249,3 +263,6 @@ pub(super) fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
