@@ -1,6 +1,7 @@
 //! Laws of the differ and the calls of every kind, on values that nobody chose.
 
 mod model;
+mod nature;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use self::model::Instance;
+use self::nature::{events, happen, meddle};
 use super::cases::{bind, place};
 
 const KIND: &dyn Kind = &db_instance::KIND;
@@ -231,6 +233,35 @@ proptest! {
         let timing = if immediate { Timing::Immediate } else { Timing::Window };
         pass(&bound(&other), &mut instance, timing);
         prop_assert_eq!(instance.seen.text("LicenseModel"), None);
+    }
+
+    #[test]
+    fn what_rds_does_by_itself_is_never_drift(database in database(), events in events()) {
+        let bound = bound(&database);
+        let mut instance = created(&bound);
+        for event in events {
+            happen(&mut instance, event);
+            let ready = KIND.readiness(&instance.seen);
+            let found = diff(KIND.rules(), &bound, &instance.seen, &ready, &[]);
+            prop_assert!(found.deltas.is_empty() && found.refusals.is_empty(), "{event:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_changes_is_always_seen_whatever_rds_did(
+        database in database(), events in events(), at in any::<prop::sample::Index>(),
+    ) {
+        let bound = bound(&database);
+        let mut instance = created(&bound);
+        events.into_iter().for_each(|event| happen(&mut instance, event));
+        let fields: Vec<_> = bound.fields.keys().collect();
+        let field = fields[at.index(fields.len())];
+        if meddle(&mut instance, &bound, field) {
+            let found = compared(&bound, &instance.seen);
+            let told = found.deltas.iter().any(|delta| delta.field == *field)
+                || found.refusals.iter().any(|refusal| refusal.field == *field);
+            prop_assert!(told, "{field}: {found:?}\n{:?}", instance.seen);
+        }
     }
 
     #[test]
