@@ -160,7 +160,7 @@ pub(super) async fn reinstate(
 fn untold(engine: &Engine, memory: &Memory) -> Passed {
     let next = nothing_follows(memory, engine.pace, engine.clock.now());
     let (result, needs) = (PassResult::Converged, Needs::default());
-    Passed { next, result, is_news: false, before: None, status: None, needs }
+    Passed { next, result, is_news: true, before: None, status: None, needs }
 }
 
 /// Plans the removal of an object for somebody who only looks.

@@ -113,7 +113,11 @@ impl Worker {
     fn finish(&self, key: &Key, passed: &Passed, took: Duration, now: Timestamp) {
         self.metrics.reconciled(passed.result, took);
         self.metrics.object(passed.before.as_ref(), passed.status.as_ref());
-        self.engine.listener.passed(key, passed.status.as_ref());
+        // Of an object at rest nothing is told anew; who listens was told at the latest by the pass
+        // after the start, which goes the whole way.
+        if passed.is_news || passed.status.is_some() {
+            self.engine.listener.passed(key, passed.status.as_ref());
+        }
         if passed.result == PassResult::Failed {
             self.metrics.queue_retried();
         }
