@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use url::Url;
+
 use super::clock::system_clock;
 use super::error::Error;
 use crate::config::{Config, ConfigProblem, Forge, ForgeLogin, Secret, Setting, Source};
@@ -51,19 +53,27 @@ pub(super) fn told(config: &Config, location: &Location) -> Result<Option<Told>,
 
 /// Joins what the settings say to what the repository's URL says.
 fn place(forge: &Forge, location: &Location) -> Result<Place, ConfigProblem> {
-    let name = match location.transport() {
-        Transport::Http(endpoint) | Transport::Ssh(endpoint) => Some(endpoint.host.as_str()),
-        Transport::Local(_) => None,
-    };
-    let host = forge.host.as_ref().map(|host| host.value).or_else(|| kind(name?));
+    let origin = origin(location);
+    let named = forge.host.as_ref().map(|host| host.value);
+    let host = named.or_else(|| kind(origin.as_ref()?.host_str()?));
     let host = host.ok_or_else(|| missing("forge.host", "github, gitlab, gitea or bitbucket"))?;
     let api = forge.api_url.as_ref().map(|url| url.value.clone());
-    let root = api.or_else(|| Place::root_of(host, name?));
+    let root = api.or_else(|| Place::root_of(host, origin.as_ref()?));
     let root = root.ok_or_else(|| missing("forge.apiUrl", "the root of the host's API"))?;
     let path = forge.repository.as_ref().map(|path| path.value.clone()).or_else(|| location.path());
     let path = path.ok_or_else(|| missing("forge.repository", "for example acme/environments"))?;
     let repository = path.strip_suffix(".git").unwrap_or(&path).to_owned();
     Ok(Place { host, root, repository })
+}
+
+/// Returns where the host of a remote repository has its pages: where it serves Git over HTTP, or else
+/// at the usual port of the server that it is read from over SSH.
+fn origin(location: &Location) -> Option<Url> {
+    match location.transport() {
+        Transport::Http(_) => Url::parse(location.shown()).ok()?.join("/").ok(),
+        Transport::Ssh(endpoint) => Url::parse(&format!("https://{}/", endpoint.host)).ok(),
+        Transport::Local(_) => None,
+    }
 }
 
 fn kind(name: &str) -> Option<Host> {
@@ -118,5 +128,56 @@ impl Tally for Metrics {
 
     fn owed(&self, posts: usize) {
         self.host_owed(posts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::SecretString;
+
+    fn forge() -> Forge {
+        let token = Setting::default_of(Secret::Value(SecretString::from("t")));
+        Forge {
+            host: None,
+            api_url: None,
+            repository: None,
+            link_url: None,
+            ca_file: None,
+            login: ForgeLogin::Token { username: None, token },
+        }
+    }
+
+    fn found(forge: &Forge, url: &str) -> Result<(Host, String, String), String> {
+        let place = place(forge, &Location::parse(url, None, "").unwrap());
+        let shown = |place: Place| (place.host, place.root.to_string(), place.repository);
+        place.map(shown).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn the_url_of_the_repository_says_where_it_is_at_the_public_hosts() {
+        for (url, host, root, repository) in [
+            ("https://github.com/a/b.git", Host::GitHub, "https://api.github.com/", "a/b"),
+            ("git@gitlab.com:a/b/c.git", Host::GitLab, "https://gitlab.com/api/v4", "a/b/c"),
+            ("ssh://git@codeberg.org/a/b", Host::Gitea, "https://codeberg.org/api/v1", "a/b"),
+            ("https://bitbucket.org/a/b", Host::Bitbucket, "https://api.bitbucket.org/2.0", "a/b"),
+        ] {
+            let expected = (host, root.to_owned(), repository.to_owned());
+            assert_eq!(found(&forge(), url), Ok(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_of_another_name_has_to_be_named_and_a_path_on_this_machine_more() {
+        let url = "https://git.example:8443/a/b.git";
+        let error = found(&forge(), url).unwrap_err();
+        assert!(error.starts_with("forge.host: the URL of the repository"), "{error}");
+        let named = Forge { host: Some(Setting::default_of(Host::GitHub)), ..forge() };
+        let root = "https://git.example:8443/api/v3".to_owned();
+        assert_eq!(found(&named, url), Ok((Host::GitHub, root, "a/b".to_owned())));
+        assert!(found(&named, "/srv/r").unwrap_err().starts_with("forge.apiUrl"));
+        let api_url = Some(Setting::default_of(Url::parse("http://127.0.0.1:3000/api").unwrap()));
+        let there = Forge { api_url, ..named };
+        assert!(found(&there, "/srv/r").unwrap_err().starts_with("forge.repository"));
     }
 }

@@ -33,12 +33,13 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// How long nothing is looked for when nothing is owed.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// How often a host is asked for what it says is not there; the waits between double from
-/// [`MISSING`], a quarter of an hour in all.
-const MISSES: u32 = 6;
+/// How often a host is asked for what it says is not there, over most of a day: hosts say so of a
+/// commit that they do not know, and of a repository that our credentials do not open.
+const MISSES: u32 = 24;
 
-/// The wait after a host said for the first time that something is not there.
-const MISSING: SignedDuration = SignedDuration::from_secs(30);
+/// The waits after a host said that something is not there: the first, and the longest.
+const MISSING: (SignedDuration, SignedDuration) =
+    (SignedDuration::from_secs(30), SignedDuration::from_hours(1));
 
 /// Settled posts are forgotten when they are so old.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
@@ -193,7 +194,7 @@ impl Courier {
                 post.failures += 1;
                 match post.failures {
                     failures if failures >= MISSES => give_up(&mut post, &refusal),
-                    failures => post.not_before = Some(now + MISSING * (1 << (failures - 1))),
+                    failures => post.not_before = Some(now + missing_for(failures)),
                 }
                 self.answered(instant);
             }
@@ -222,6 +223,12 @@ impl Courier {
         }
         wait
     }
+}
+
+/// Returns the wait after so many answers in a row that something is not there.
+fn missing_for(failures: u32) -> SignedDuration {
+    let (first, longest) = MISSING;
+    (first * (1 << failures.saturating_sub(1).min(20))).min(longest)
 }
 
 fn give_up(post: &mut Post, refusal: &Refusal) {

@@ -1,9 +1,15 @@
 //! The calls of the four APIs: what is sent, and what is made of the answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der};
+use aws_lc_rs::rsa::{KeyPair, KeySize};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use levelset::forge::api::{CommitStatus, State};
+use levelset::forge::api::{Api as _, Caller, CommitStatus, GitHub, Place, State};
+use levelset::forge::app::App;
+use levelset::forge::credentials::Credentials;
 use levelset::forge::refusal::Refusal;
 use levelset::forge::wire::{Answer, Method, Request, Wire, WireFuture};
 use levelset::model::webhook::Host;
@@ -184,4 +190,73 @@ async fn a_list_is_read_to_its_end_and_never_at_another_origin() {
     let endless = page(&note(1), Some("https://git.example/api/x?page=1"));
     let wire = Arc::new(Pages(vec![endless]));
     assert!(api(Host::Gitea, root(), wire, Arc::new(Fixed)).comments(7).await.is_err());
+}
+
+/// Plays GitHub to an app, and takes each of its tokens twice.
+#[derive(Default)]
+struct Impatient {
+    granted: Mutex<u32>,
+    uses: Mutex<u32>,
+    log: Mutex<Vec<String>>,
+}
+
+impl Impatient {
+    fn answer(&self, request: &Request) -> (u16, Value) {
+        let path = request.url.path().to_owned();
+        if path.ends_with("/installation") {
+            return (200, json!({ "id": 7 }));
+        }
+        if path.ends_with("/access_tokens") {
+            *self.granted.lock().unwrap() += 1;
+            *self.uses.lock().unwrap() = 0;
+            let token = format!("ghs_{}", self.granted.lock().unwrap());
+            return (201, json!({ "token": token, "expires_at": "2099-01-01T00:00:00Z" }));
+        }
+        let mut uses = self.uses.lock().unwrap();
+        *uses += 1;
+        let valid = format!("Bearer ghs_{}", self.granted.lock().unwrap());
+        match *uses <= 2 && request.secret().unwrap().1 == valid {
+            true => (201, json!({})),
+            false => (401, json!({ "message": "Bad credentials" })),
+        }
+    }
+}
+
+impl Wire for Impatient {
+    fn send(&self, request: Request) -> WireFuture<'_> {
+        schema::check(&request);
+        let (status, body) = self.answer(&request);
+        self.log.lock().unwrap().push(format!("{request} {status}"));
+        let body = body.to_string().into_bytes();
+        Box::pin(async move { Ok(Answer { status, headers: Vec::new(), body }) })
+    }
+}
+
+fn app() -> Credentials {
+    let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
+    let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+    let text = STANDARD.encode(der.as_ref());
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n");
+    Credentials::App(Arc::new(App::new("12345", Arc::new(move || Ok(pem.clone().into())))))
+}
+
+#[tokio::test]
+async fn a_token_of_an_app_that_ends_early_is_renewed_in_the_middle_of_a_call() {
+    let wire = Arc::new(Impatient::default());
+    let root = Url::parse("https://api.github.com").unwrap();
+    let place = Place { host: Host::GitHub, root, repository: "acme/environments".to_owned() };
+    let github = GitHub(Caller::new(wire.clone(), place, app(), Arc::new(Fixed)));
+    for _ in 0..3 {
+        github.set_status(&status(State::Success)).await.unwrap();
+    }
+    let log = wire.log.lock().unwrap().clone();
+    let status = |code| {
+        format!(
+            "POST https://api.github.com/repos/acme/environments/statuses/{} {code}",
+            status(State::Success).revision
+        )
+    };
+    assert_eq!(log[2..=4], [status(201), status(201), status(401)]);
+    assert_eq!(log.last().unwrap(), &status(201));
+    assert_eq!(*wire.granted.lock().unwrap(), 2);
 }

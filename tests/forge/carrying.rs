@@ -283,13 +283,26 @@ async fn a_commit_that_the_host_does_not_know_is_given_up_and_holds_nothing_up()
         world.want(2, State::Success).await;
         pass(5).await;
         assert_eq!(world.states(2).len(), 1, "{kind}");
-        pass(3600).await;
+        tokio::time::sleep(DAY).await;
         assert_eq!(world.refused().await.len(), 1, "{kind}");
         let asked = world.host.writes();
-        assert!(asked <= 7, "{kind}: {asked}");
+        assert!(asked <= 25, "{kind}: {asked}");
         tokio::time::sleep(DAY).await;
         assert_eq!(world.host.writes(), asked, "{kind}: it is not asked again");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_open_the_repository_later_are_enough_for_what_was_missing() {
+    let world = World::new(Host::GitHub).await;
+    world.host.weather(Weather::Answers(404, Vec::new()));
+    world.want(1, State::Success).await;
+    pass(4 * 3600).await;
+    let asked = world.host.writes();
+    assert!((8..=14).contains(&asked), "{asked} times in four hours");
+    world.host.weather(Weather::Fine);
+    pass(3600).await;
+    assert_eq!(world.states(1), ["success"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,11 +105,11 @@ impl FakeHost {
 
     /// Speaks with it as the agent does.
     pub(super) fn api(self: &Arc<Self>) -> Arc<dyn Api> {
-        let name = match self.kind {
-            Host::GitHub => "github.com",
-            _ => "git.example",
+        let origin = match self.kind {
+            Host::GitHub => "https://github.com",
+            _ => "https://git.example",
         };
-        let root = Place::root_of(self.kind, name).unwrap();
+        let root = Place::root_of(self.kind, &Url::parse(origin).unwrap()).unwrap();
         api(self.kind, root, self.clone(), self.clock.clone())
     }
 

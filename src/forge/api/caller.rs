@@ -30,19 +30,19 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the root of the API of a host by its name on the network, as the host's kind has it.
+    /// Returns the root of the API of a host whose pages are at an origin (`https://git.example/`).
     ///
     /// Source: "Getting started with the REST API" of each; for GitHub Enterprise Server, "REST API
     /// endpoints" (`/api/v3`).
-    pub fn root_of(host: Host, name: &str) -> Option<Url> {
+    pub fn root_of(host: Host, origin: &Url) -> Option<Url> {
         let root = match host {
-            Host::GitHub if name == "github.com" => "https://api.github.com".to_owned(),
-            Host::GitHub => format!("https://{name}/api/v3"),
-            Host::GitLab => format!("https://{name}/api/v4"),
-            Host::Gitea => format!("https://{name}/api/v1"),
-            Host::Bitbucket => "https://api.bitbucket.org/2.0".to_owned(),
+            Host::GitHub if origin.host_str() == Some("github.com") => "https://api.github.com",
+            Host::GitHub => "/api/v3",
+            Host::GitLab => "/api/v4",
+            Host::Gitea => "/api/v1",
+            Host::Bitbucket => "https://api.bitbucket.org/2.0",
         };
-        Url::parse(&root).ok()
+        origin.join(root).ok()
     }
 }
 
@@ -223,11 +223,13 @@ mod tests {
 
     #[test]
     fn the_api_of_github_is_elsewhere_and_that_of_its_enterprise_server_is_not() {
-        let root = |host, name| Place::root_of(host, name).unwrap().to_string();
-        assert_eq!(root(Host::GitHub, "github.com"), "https://api.github.com/");
-        assert_eq!(root(Host::GitHub, "git.example"), "https://git.example/api/v3");
-        assert_eq!(root(Host::GitLab, "gitlab.com"), "https://gitlab.com/api/v4");
-        assert_eq!(root(Host::Gitea, "codeberg.org"), "https://codeberg.org/api/v1");
-        assert_eq!(root(Host::Bitbucket, "bitbucket.org"), "https://api.bitbucket.org/2.0");
+        let origin = |url| Url::parse(url).unwrap();
+        let root = |host, url| Place::root_of(host, &origin(url)).unwrap().to_string();
+        assert_eq!(root(Host::GitHub, "https://github.com"), "https://api.github.com/");
+        assert_eq!(root(Host::GitHub, "https://git.example"), "https://git.example/api/v3");
+        assert_eq!(root(Host::GitLab, "https://gitlab.com"), "https://gitlab.com/api/v4");
+        assert_eq!(root(Host::Gitea, "http://git.example:3000"), "http://git.example:3000/api/v1");
+        let bitbucket = root(Host::Bitbucket, "https://bitbucket.org");
+        assert_eq!(bitbucket, "https://api.bitbucket.org/2.0");
     }
 }
