@@ -4,6 +4,7 @@
 //! pass works on. Pure.
 
 use super::heed;
+use crate::desired::Entry;
 use crate::model::status::Memory;
 use crate::model::{Asked, ObjectStatus};
 use crate::status::{Declared, Record};
@@ -43,5 +44,25 @@ impl History {
     pub(super) fn into_told(self) -> Option<ObjectStatus> {
         let status = self.record.map(|record| record.status);
         status.filter(|status| status.last_reconciled_time.is_some())
+    }
+}
+
+/// Returns what an object was declared to be at its last record.
+pub(super) fn as_recorded(record: &Record) -> Declared {
+    Declared {
+        key: record.key.clone(),
+        generation: record.generation,
+        digest: record.digest.clone(),
+        deletion: record.deletion,
+    }
+}
+
+/// Returns what Git declares an object to be, as the store keeps it.
+pub(super) fn declared(entry: &Entry) -> Declared {
+    Declared {
+        key: entry.object.key.clone(),
+        generation: entry.generation,
+        digest: entry.object.digest.to_string(),
+        deletion: entry.object.policy().deletion,
     }
 }

@@ -12,7 +12,7 @@ use super::causes::{drifted, join, stale, vanished};
 use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
-use super::history::History;
+use super::history::{History, as_recorded, declared};
 use super::leaving::{self, Basis};
 use super::mass_drift::released;
 use super::neighbours::Around;
@@ -125,26 +125,6 @@ async fn recall(engine: &Engine, known: Option<Declared>) -> Result<(), StoreErr
         engine.is_amnesic.store(false, Ordering::Relaxed);
     }
     Ok(())
-}
-
-/// Returns what an object was declared to be at its last record.
-pub(super) fn as_recorded(record: &Record) -> Declared {
-    Declared {
-        key: record.key.clone(),
-        generation: record.generation,
-        digest: record.digest.clone(),
-        deletion: record.deletion,
-    }
-}
-
-/// Returns what Git declares an object to be, as the store keeps it.
-pub(super) fn declared(entry: &Entry) -> Declared {
-    Declared {
-        key: entry.object.key.clone(),
-        generation: entry.generation,
-        digest: entry.object.digest.to_string(),
-        deletion: entry.object.policy().deletion,
-    }
 }
 
 /// Expands an object.

@@ -7,12 +7,10 @@ use std::collections::BTreeSet;
 
 use super::causes::{stale, vanished};
 use super::engine::Engine;
-use super::history::History;
+use super::history::{History, as_recorded, declared};
 use super::leaving::{self, Basis, Gone};
 use super::next::nothing_follows;
-use super::pass::{
-    Passed, as_recorded, carry_out, declared, follow, record_pass, record_without_look,
-};
+use super::pass::{Passed, carry_out, follow, record_pass, record_without_look};
 use super::sight::Needs;
 use crate::desired::{Entry, Removed, Snapshot};
 use crate::model::status::{DriftMemory, Memory};

@@ -1,5 +1,6 @@
 //! A manifest file as it comes from Git.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use levelset::manifest::expand::{Neighbours, Place, expand};
@@ -77,9 +78,10 @@ fn write(object: &Object) -> String {
         Spec::Network(spec) => serde_json::to_value(spec).unwrap(),
     };
     drop_undeclared(&mut spec);
+    let annotations: BTreeMap<_, _> = object.annotations.iter().cloned().collect();
     json!({
         "apiVersion": API_VERSION, "kind": object.key.kind.as_str(),
-        "metadata": {"name": &*object.key.name, "annotations": object.annotations}, "spec": spec,
+        "metadata": {"name": &*object.key.name, "annotations": annotations}, "spec": spec,
     })
     .to_string()
 }
