@@ -26,10 +26,11 @@ pub const KIND: DbSubnetGroup = DbSubnetGroup;
 /// The field rules. Source: the API reference of `DBSubnetGroup` and `ModifyDBSubnetGroup`; that a
 /// group cannot move to another VPC is AWS's answer to the attempt.
 const RULES: &[Rule] = &[
-    Rule::new("vpcId", "VpcId", "VpcId").immutable("SubnetGroupVpcImmutable"),
+    Rule::new("vpcId", "VpcId", "VpcId").immutable("SubnetGroupVpcImmutable").always(),
     Rule::new("subnetIds", "Subnets", "SubnetIds")
         .compare(Compare::SetOf("SubnetIdentifier"))
-        .with("vpcId"),
+        .with("vpcId")
+        .always(),
     Rule::new("tags", "TagList", "Tags").compare(Compare::Tags),
 ];
 
