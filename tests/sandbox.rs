@@ -63,6 +63,11 @@ async fn boto3_manages_subnet_groups_and_parameter_groups() {
 }
 
 #[tokio::test]
+async fn boto3_takes_an_aurora_cluster_through_its_whole_life() {
+    play("aurora", |_| {}).await;
+}
+
+#[tokio::test]
 async fn boto3_recognises_every_error_as_its_own_class() {
     let mut settings = Settings::fast(11);
     // Long enough to be met with, on the slowest machine.

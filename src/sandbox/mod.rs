@@ -8,8 +8,9 @@
 //! time works; every random choice follows from the seed, so a run can be replayed; a parameter
 //! that is not modelled is refused, never ignored; a refusal changes nothing.
 //!
-//! Not modelled, on purpose: Aurora and clusters, read replicas, restoring, option groups, the
-//! contents of databases and secrets, signatures (the access key alone says who calls).
+//! Not modelled, on purpose: clusters of other engines than Aurora's, read replicas, restoring,
+//! option groups, the contents of databases and secrets, signatures (the access key alone says who
+//! calls).
 
 mod args;
 mod ec2;

@@ -33,6 +33,7 @@ const STATUSES: &[(&str, u16)] = &[
     ("InvalidClientTokenId", 403),
     ("ExpiredToken", 403),
     ("DBInstanceNotFound", 404),
+    ("DBClusterNotFoundFault", 404),
     ("DBParameterGroupNotFound", 404),
     ("DBSubnetGroupNotFoundFault", 404),
     ("DBSnapshotNotFound", 404),
@@ -46,6 +47,7 @@ const STATUSES: &[(&str, u16)] = &[
 /// Meaning of the codes that say more than "this can never succeed" and are not common errors.
 const CLASSES: &[(&str, ErrorClass)] = &[
     ("DBInstanceNotFound", ErrorClass::NotFound),
+    ("DBClusterNotFoundFault", ErrorClass::NotFound),
     ("DBParameterGroupNotFound", ErrorClass::NotFound),
     ("DBSubnetGroupNotFoundFault", ErrorClass::NotFound),
     ("DBSnapshotNotFound", ErrorClass::NotFound),
@@ -59,9 +61,12 @@ const CLASSES: &[(&str, ErrorClass)] = &[
     ("NoSuchEntity", ErrorClass::NotFound),
     ("EntityAlreadyExists", ErrorClass::AlreadyExists),
     ("DBInstanceAlreadyExists", ErrorClass::AlreadyExists),
+    ("DBClusterAlreadyExistsFault", ErrorClass::AlreadyExists),
     ("DBParameterGroupAlreadyExists", ErrorClass::AlreadyExists),
     ("DBSubnetGroupAlreadyExists", ErrorClass::AlreadyExists),
     ("InvalidDBInstanceState", ErrorClass::NotReady),
+    ("InvalidDBClusterStateFault", ErrorClass::NotReady),
+    ("DBClusterSnapshotAlreadyExistsFault", ErrorClass::NotReady),
     ("DBSnapshotAlreadyExists", ErrorClass::NotReady),
     ("InvalidDBParameterGroupState", ErrorClass::NotReady),
     ("InvalidDBSubnetGroupStateFault", ErrorClass::NotReady),

@@ -35,6 +35,8 @@ pub(super) const OPERATIONS: &[&[Operation]] = &[
     ec2::OPERATIONS[2],
     iam::OPERATIONS[0],
     iam::OPERATIONS[1],
+    rds::cluster::OPERATIONS,
+    rds::cluster::group::OPERATIONS,
     rds::instance::OPERATIONS,
     rds::parameter_group::OPERATIONS,
     rds::subnet_group::OPERATIONS,

@@ -350,6 +350,69 @@ def security_groups():
     expect(refused, "InvalidGroup.NotFound", ec2.describe_security_groups, GroupIds=[group])
 
 
+def aurora():
+    rds = client("rds")
+    refused = botocore.exceptions.ClientError
+    expect(rds.exceptions.DBClusterNotFoundFault, "DBClusterNotFoundFault", rds.describe_db_clusters, DBClusterIdentifier="shop")
+    rds.create_db_cluster_parameter_group(
+        DBClusterParameterGroupName="shop-16", DBParameterGroupFamily="aurora-postgresql16", Description="d"
+    )
+    parameter = {"ParameterName": "rds.force_ssl", "ParameterValue": "0", "ApplyMethod": "immediate"}
+    rds.modify_db_cluster_parameter_group(DBClusterParameterGroupName="shop-16", Parameters=[parameter])
+    made = rds.create_db_cluster(
+        DBClusterIdentifier="Shop",
+        Engine="aurora-postgresql",
+        EngineVersion="16.4",
+        MasterUsername="app",
+        ManageMasterUserPassword=True,
+        StorageEncrypted=True,
+        DBClusterParameterGroupName="shop-16",
+        ServerlessV2ScalingConfiguration={"MinCapacity": 0.5, "MaxCapacity": 8},
+        Tags=[{"Key": "team", "Value": "shop"}],
+    )["DBCluster"]
+    assert (made["Status"], made["DBClusterIdentifier"]) == ("creating", "shop"), made
+    assert "StorageType" not in made and "PendingModifiedValues" not in made
+    rds.get_waiter("db_cluster_available").wait(DBClusterIdentifier="shop", WaiterConfig=QUICK)
+    for name, tier in ("shop-a", 0), ("shop-b", 1):
+        rds.create_db_instance(
+            DBInstanceIdentifier=name,
+            DBClusterIdentifier="shop",
+            DBInstanceClass="db.r6g.large",
+            Engine="aurora-postgresql",
+            PromotionTier=tier,
+        )
+        rds.get_waiter("db_instance_available").wait(DBInstanceIdentifier=name, WaiterConfig=QUICK)
+
+    def now():
+        return rds.describe_db_clusters(DBClusterIdentifier="shop")["DBClusters"][0]
+
+    def writer():
+        return [m["DBInstanceIdentifier"] for m in now()["DBClusterMembers"] if m["IsClusterWriter"]]
+
+    assert writer() == ["shop-a"] and len(now()["DBClusterMembers"]) == 2
+    assert now()["ServerlessV2ScalingConfiguration"] == {"MinCapacity": 0.5, "MaxCapacity": 8.0}
+    found = rds.describe_db_instances(Filters=[{"Name": "db-cluster-id", "Values": ["shop"]}])["DBInstances"]
+    assert [i["DBInstanceIdentifier"] for i in found] == ["shop-a", "shop-b"]
+    expect(refused, "InvalidParameterCombination", rds.modify_db_instance, DBInstanceIdentifier="shop-a", BackupRetentionPeriod=9)
+    rds.failover_db_cluster(DBClusterIdentifier="shop")
+    while writer() != ["shop-b"]:
+        pass
+    rds.get_waiter("db_cluster_available").wait(DBClusterIdentifier="shop", WaiterConfig=QUICK)
+    rds.modify_db_cluster(DBClusterIdentifier="shop", EngineVersion="16.6")
+    assert now()["PendingModifiedValues"] == {"EngineVersion": "16.6"}
+    rds.modify_db_cluster(DBClusterIdentifier="shop", BackupRetentionPeriod=14, ApplyImmediately=True)
+    while now()["EngineVersion"] != "16.6":
+        pass
+    expect(rds.exceptions.InvalidDBClusterStateFault, "InvalidDBClusterStateFault", rds.delete_db_cluster, DBClusterIdentifier="shop", SkipFinalSnapshot=True)
+    for name in "shop-a", "shop-b":
+        rds.get_waiter("db_instance_available").wait(DBInstanceIdentifier=name, WaiterConfig=QUICK)
+        rds.delete_db_instance(DBInstanceIdentifier=name, SkipFinalSnapshot=True)
+        rds.get_waiter("db_instance_deleted").wait(DBInstanceIdentifier=name, WaiterConfig=QUICK)
+    rds.delete_db_cluster(DBClusterIdentifier="shop", FinalDBSnapshotIdentifier="shop-last")
+    rds.get_waiter("db_cluster_deleted").wait(DBClusterIdentifier="shop", WaiterConfig=QUICK)
+    rds.delete_db_cluster_parameter_group(DBClusterParameterGroupName="shop-16")
+
+
 def faults():
     """The rules are set by whoever starts this: see the test."""
     refused = botocore.exceptions.ClientError

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::cluster::member::cluster_of;
 use super::instance::Instance;
 use super::lifecycle::End;
 use super::{Laws, no_instance, snapshot};
@@ -29,6 +30,11 @@ pub(super) fn delete(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         ));
     }
     let name = instance.name.clone();
+    if cluster_of(instance).is_some() && !skip {
+        return Err(Refusal::combination(
+            "FinalDBSnapshotIdentifier can not be specified when deleting a cluster instance",
+        ));
+    }
     match (skip, last) {
         (false, None) => {
             return Err(Refusal::combination(

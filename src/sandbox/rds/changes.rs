@@ -108,6 +108,7 @@ pub(super) const CHANGES: &[Change] = &[
     at_once("MaxAllocatedStorage"),
     at_once("PreferredBackupWindow"),
     at_once("PreferredMaintenanceWindow"),
+    at_once("PromotionTier"),
     at_once("PubliclyAccessible"),
     at_once("VpcSecurityGroupIds"),
     soon("EnablePerformanceInsights", "PerformanceInsightsEnabled", Work::Modify, false),

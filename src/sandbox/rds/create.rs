@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 
+use super::cluster::member;
 use super::engine::{self, Engine};
 use super::instance::{Instance, Rest, default_group};
 use super::lifecycle::End;
@@ -23,6 +24,7 @@ pub(super) const ACCEPTS: &[&str] = &[
     "BackupRetentionPeriod",
     "CACertificateIdentifier",
     "CopyTagsToSnapshot",
+    "DBClusterIdentifier",
     "DBInstanceClass",
     "DBInstanceIdentifier",
     "DBName",
@@ -54,6 +56,7 @@ pub(super) const ACCEPTS: &[&str] = &[
     "Port",
     "PreferredBackupWindow",
     "PreferredMaintenanceWindow",
+    "PromotionTier",
     "PubliclyAccessible",
     "StorageEncrypted",
     "StorageThroughput",
@@ -63,23 +66,26 @@ pub(super) const ACCEPTS: &[&str] = &[
 ];
 
 /// Describes what a create call settles before the instance is made.
-struct Draft {
-    name: String,
-    engine: &'static Engine,
-    version: String,
-    parameter_group: String,
-    subnet_group: String,
-    members: Map<String, Value>,
+pub(super) struct Draft {
+    pub(super) name: String,
+    pub(super) engine: &'static Engine,
+    pub(super) version: String,
+    pub(super) parameter_group: String,
+    pub(super) subnet_group: String,
+    pub(super) members: Map<String, Value>,
 }
 
 impl Draft {
-    fn set(&mut self, member: &str, value: impl Into<Value>) {
+    pub(super) fn set(&mut self, member: &str, value: impl Into<Value>) {
         self.members.insert(member.to_owned(), value.into());
     }
 }
 
 /// Makes an instance.
 pub(super) fn create(site: &mut Site<'_>, args: Args<'_>) -> Answer {
+    if args.has("DBClusterIdentifier") {
+        return member::create(site, args);
+    }
     let mut draft = begin(site, args)?;
     place(site, args, &mut draft)?;
     store(args, &mut draft)?;
@@ -97,6 +103,9 @@ fn begin(site: &mut Site<'_>, args: Args<'_>) -> Result<Draft, Refusal> {
     let class = args.required("DBInstanceClass")?;
     let engine = engine::find(args.required("Engine")?)?;
     settings::check_class(class)?;
+    if engine.is_aurora() {
+        return Err(Refusal::combination("The engine requires a DB cluster: DBClusterIdentifier."));
+    }
     if site.state.rds.instances.contains_key(&name) {
         return Err(Refusal::new("DBInstanceAlreadyExists", "DB instance already exists"));
     }
@@ -269,7 +278,11 @@ fn keep(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), Re
 }
 
 /// Settles monitoring, insights and exported logs.
-fn observe(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(), Refusal> {
+pub(super) fn observe(
+    site: &mut Site<'_>,
+    args: Args<'_>,
+    draft: &mut Draft,
+) -> Result<(), Refusal> {
     let interval = args.integer("MonitoringInterval")?.unwrap_or(0);
     let role = args.text("MonitoringRoleArn")?;
     settings::check_monitoring(interval, role)?;
@@ -303,7 +316,7 @@ fn observe(site: &mut Site<'_>, args: Args<'_>, draft: &mut Draft) -> Result<(),
     Ok(())
 }
 
-fn make(site: &mut Site<'_>, args: Args<'_>, draft: Draft) -> Result<Instance, Refusal> {
+pub(super) fn make(site: &mut Site<'_>, args: Args<'_>, draft: Draft) -> Result<Instance, Refusal> {
     let port = args.integer("Port")?.unwrap_or(draft.engine.port);
     settings::check_range("Port", port, 1150, 65535)?;
     let tags = args.tags()?;
@@ -339,6 +352,7 @@ fn make(site: &mut Site<'_>, args: Args<'_>, draft: Draft) -> Result<Instance, R
         parameter_settles: None,
         subnet_group: draft.subnet_group,
         secret,
+        restarts: 0,
         clock: site.now,
         salt: site.random.random(),
         before: Some((site.now, None)),

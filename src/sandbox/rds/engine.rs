@@ -57,6 +57,17 @@ const MYSQL: &[Major] = &[
     major("8.4", "mysql8.4", &["8.4.3", "8.4.4", "8.4.5", "8.4.6"]),
 ];
 
+const AURORA_POSTGRES: &[Major] = &[
+    major("15", "aurora-postgresql15", &["15.8", "15.10", "15.12"]),
+    major("16", "aurora-postgresql16", &["16.4", "16.6", "16.8"]),
+    major("17", "aurora-postgresql17", &["17.4", "17.5"]),
+];
+
+const AURORA_MYSQL: &[Major] = &[
+    major("5.7", "aurora-mysql5.7", &["5.7.mysql_aurora.2.11.6", "5.7.mysql_aurora.2.12.5"]),
+    major("8.0", "aurora-mysql8.0", &["8.0.mysql_aurora.3.05.2", "8.0.mysql_aurora.3.08.2"]),
+];
+
 const MARIADB: &[Major] = &[
     major("10.6", "mariadb10.6", &["10.6.18", "10.6.20", "10.6.21", "10.6.22"]),
     major("10.11", "mariadb10.11", &["10.11.8", "10.11.10", "10.11.11", "10.11.13"]),
@@ -75,6 +86,28 @@ const SQLSERVER: &[Major] = &[
 ];
 
 const ENGINES: &[Engine] = &[
+    Engine {
+        name: "aurora-postgresql",
+        port: 5432,
+        license: "postgresql-license",
+        major_parts: 1,
+        gp3_threshold: None,
+        rounds_growth: false,
+        logs: &["instance", "postgresql", "iam-db-auth-error"],
+        reserved: &["admin", "rdsadmin"],
+        majors: AURORA_POSTGRES,
+    },
+    Engine {
+        name: "aurora-mysql",
+        port: 3306,
+        license: "general-public-license",
+        major_parts: 2,
+        gp3_threshold: None,
+        rounds_growth: false,
+        logs: &["audit", "error", "general", "instance", "slowquery", "iam-db-auth-error"],
+        reserved: &["rdsadmin"],
+        majors: AURORA_MYSQL,
+    },
     Engine {
         name: "postgres",
         port: 5432,
@@ -146,6 +179,11 @@ pub(in crate::sandbox) fn is_family(family: &str) -> bool {
 }
 
 impl Engine {
+    /// Tells whether the instances of the engine live in clusters.
+    pub(in crate::sandbox) fn is_aurora(&self) -> bool {
+        self.name.starts_with("aurora")
+    }
+
     /// Cuts a version down to its major version.
     pub(in crate::sandbox) fn major_of(&self, version: &str) -> String {
         version.split('.').take(self.major_parts).collect::<Vec<_>>().join(".")

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::changes;
+use super::cluster::member::cluster_of;
 use super::engine::Engine;
 use super::lifecycle::Job;
 use super::storage::Disk;
@@ -109,6 +110,8 @@ pub(in crate::sandbox) struct Instance {
     pub(in crate::sandbox) parameter_settles: Option<(Timestamp, &'static str)>,
     pub(in crate::sandbox) subnet_group: String,
     pub(in crate::sandbox) secret: Option<Value>,
+    /// How often it has restarted.
+    pub(in crate::sandbox) restarts: u32,
     /// The time of the last event.
     pub(in crate::sandbox) clock: Timestamp,
     /// Makes durations vary, but not with how often anybody looks.
@@ -317,6 +320,7 @@ fn passes(instance: &Instance, filter: &str, any: &[String]) -> bool {
         }
         "dbi-resource-id" => is(instance.text("DbiResourceId")),
         "engine" => is(instance.engine.name),
+        "db-cluster-id" => cluster_of(instance).is_some_and(is),
         _ => false,
     }
 }

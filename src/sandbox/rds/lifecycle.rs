@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 use super::changes::{self, UPGRADE_GROUP, Work};
+use super::cluster::member::cluster_of;
 use super::instance::{Instance, Rest, default_group};
 use super::storage::Disk;
 use super::{Laws, engine, settings, time};
@@ -152,6 +153,7 @@ impl Instance {
     fn restarted(&mut self) {
         self.parameter_status = "in-sync";
         self.parameter_settles = None;
+        self.restarts += 1;
     }
 
     fn certificate(&self, at: Timestamp) -> Value {
@@ -318,7 +320,9 @@ impl Instance {
         let version = self.text("EngineVersion");
         let newest = laws.catalog.newest(self.engine, &self.engine.major_of(version), at)?;
         let ahead = engine::order(newest) > engine::order(version);
-        (self.born && self.flag("AutoMinorVersionUpgrade") && ahead).then(|| newest.to_owned())
+        // The version of an instance in a cluster is the cluster's.
+        let own = self.born && cluster_of(self).is_none();
+        (own && self.flag("AutoMinorVersionUpgrade") && ahead).then(|| newest.to_owned())
     }
 
     fn back_up(&mut self, at: Timestamp, laws: Laws<'_>) {

@@ -1,4 +1,4 @@
-//! RDS: instances, parameter groups, subnet groups and snapshots of one account and region.
+//! RDS: instances, clusters, parameter groups, subnet groups and snapshots of one account and region.
 //!
 //! Time passes in [`State::advance`] alone: it brings every instance up to the time of the call,
 //! event by event in the order of their own times, so that what a read sees does not depend on how
@@ -6,8 +6,10 @@
 
 pub(super) mod actions;
 pub(super) mod changes;
+pub(super) mod cluster;
 pub(super) mod create;
 pub(super) mod engine;
+pub(super) mod flavour;
 pub(super) mod instance;
 pub(super) mod lifecycle;
 pub(super) mod modify;
@@ -24,6 +26,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use self::cluster::Cluster;
 use self::engine::Catalog;
 use self::instance::Instance;
 use self::parameter_group::ParameterGroup;
@@ -38,6 +41,9 @@ pub(super) struct State {
     pub(super) parameter_groups: BTreeMap<String, ParameterGroup>,
     pub(super) subnet_groups: BTreeMap<String, SubnetGroup>,
     pub(super) snapshots: BTreeMap<String, Map<String, Value>>,
+    pub(super) clusters: BTreeMap<String, Cluster>,
+    pub(super) cluster_parameter_groups: cluster::group::Groups,
+    pub(super) cluster_snapshots: BTreeMap<String, Value>,
 }
 
 /// Holds what decides how things go on by themselves.
@@ -48,8 +54,9 @@ pub(super) struct Laws<'a> {
 }
 
 impl State {
-    /// Lets time pass for every instance.
+    /// Lets time pass for every cluster and instance.
     pub(super) fn advance(&mut self, now: Timestamp, laws: Laws<'_>) {
+        cluster::lifecycle::advance(self, now, laws);
         let is_due = |i: &Instance| i.next_event().is_some_and(|at| at <= now);
         let due: Vec<String> = self
             .instances
@@ -59,9 +66,17 @@ impl State {
             .collect();
         for name in due {
             let Some(mut instance) = self.instances.remove(&name) else { continue };
+            let before = (instance.text("DBInstanceClass").to_owned(), instance.restarts);
             instance.advance(now, laws);
+            let changes =
+                (before.0 != instance.text("DBInstanceClass"), before.1 != instance.restarts);
+            let cluster = cluster::member::cluster_of(&instance).map(str::to_owned);
             if !instance.gone {
                 self.instances.insert(instance.name.clone(), instance);
+            }
+            if let Some(cluster) = cluster.and_then(|cluster| self.clusters.get_mut(&cluster)) {
+                let (class, restarted) = changes;
+                cluster::member::note(cluster, &self.instances, (&name, class, restarted));
             }
         }
     }

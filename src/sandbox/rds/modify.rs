@@ -50,6 +50,7 @@ pub(super) const ACCEPTS: &[&str] = &[
     "PerformanceInsightsRetentionPeriod",
     "PreferredBackupWindow",
     "PreferredMaintenanceWindow",
+    "PromotionTier",
     "PubliclyAccessible",
     "RotateMasterUserPassword",
     "StorageThroughput",
@@ -70,6 +71,7 @@ pub(super) fn modify(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     if changes.is_empty() {
         return Err(Refusal::combination("No modifications were requested"));
     }
+    super::cluster::member::check_changes(site.state.rds.instance(&name)?, &changes)?;
     let storage = changes.iter().any(|change| changes::is_storage(change.key));
     check_state(site, &name, storage, changes.len())?;
     let mut asked = Values::new();

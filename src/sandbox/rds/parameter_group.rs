@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::flavour::Flavour;
 use super::parameters::{self, Known};
 use super::{Laws, engine, identifier, tags};
 use crate::sandbox::args::Args;
@@ -11,19 +12,31 @@ use crate::sandbox::page;
 use crate::sandbox::refusal::{Answer, Refusal};
 use crate::sandbox::services::{Operation, Site};
 
+/// The groups of instances.
+const INSTANCES: Flavour = Flavour {
+    name: "DBParameterGroupName",
+    one: "DBParameterGroup",
+    list: "DBParameterGroups",
+    arn: "DBParameterGroupArn",
+    arn_type: "pg",
+    groups: |state| &mut state.parameter_groups,
+    is_used: |state, name| state.instances.values().any(|i| i.parameter_group == name),
+    spread,
+};
+
 /// The operations.
 pub(in crate::sandbox) const OPERATIONS: &[Operation] = &[
     Operation {
         service: "rds",
         name: "DescribeDBParameterGroups",
         accepts: &["DBParameterGroupName", "Filters", "MaxRecords", "Marker"],
-        run: describe,
+        run: |site, args| describe(site, args, &INSTANCES),
     },
     Operation {
         service: "rds",
         name: "DescribeDBParameters",
         accepts: &["DBParameterGroupName", "Source", "Filters", "MaxRecords", "Marker"],
-        run: describe_parameters,
+        run: |site, args| describe_parameters(site, args, &INSTANCES),
     },
     Operation {
         service: "rds",
@@ -35,25 +48,25 @@ pub(in crate::sandbox) const OPERATIONS: &[Operation] = &[
         service: "rds",
         name: "CreateDBParameterGroup",
         accepts: &["DBParameterGroupName", "DBParameterGroupFamily", "Description", "Tags"],
-        run: create,
+        run: |site, args| create(site, args, &INSTANCES),
     },
     Operation {
         service: "rds",
         name: "ModifyDBParameterGroup",
         accepts: &["DBParameterGroupName", "Parameters"],
-        run: modify,
+        run: |site, args| modify(site, args, &INSTANCES),
     },
     Operation {
         service: "rds",
         name: "ResetDBParameterGroup",
         accepts: &["DBParameterGroupName", "ResetAllParameters", "Parameters"],
-        run: reset,
+        run: |site, args| reset(site, args, &INSTANCES),
     },
     Operation {
         service: "rds",
         name: "DeleteDBParameterGroup",
         accepts: &["DBParameterGroupName"],
-        run: delete,
+        run: |site, args| delete(site, args, &INSTANCES),
     },
 ];
 
@@ -69,12 +82,12 @@ pub(in crate::sandbox) struct ParameterGroup {
 }
 
 impl ParameterGroup {
-    fn describe(&self, name: &str) -> Value {
+    fn describe(&self, name: &str, of: &Flavour) -> Value {
         json!({
-            "DBParameterGroupName": name,
+            (of.name): name,
             "DBParameterGroupFamily": self.family,
             "Description": self.description,
-            "DBParameterGroupArn": self.arn,
+            (of.arn): self.arn,
         })
     }
 
@@ -118,9 +131,19 @@ pub(super) fn usable(
     name: &str,
     family: Option<&str>,
 ) -> Result<String, Refusal> {
+    usable_of(site, name, family, &INSTANCES)
+}
+
+/// Finds a group of a kind for a family.
+pub(super) fn usable_of(
+    site: &mut Site<'_>,
+    name: &str,
+    family: Option<&str>,
+    of: &Flavour,
+) -> Result<String, Refusal> {
     let name = name.to_lowercase();
-    ensure_default(site, &name);
-    let group = site.state.rds.parameter_groups.get(&name).ok_or_else(|| no_group(&name))?;
+    ensure(site, &name, of);
+    let group = (of.groups)(&mut site.state.rds).get(&name).ok_or_else(|| no_group(&name))?;
     let family = family.unwrap_or_default();
     if group.family != family {
         return Err(Refusal::combination(format!(
@@ -134,23 +157,27 @@ pub(super) fn usable(
 
 /// Makes the default group of a family when it is first needed.
 pub(super) fn ensure_default(site: &mut Site<'_>, name: &str) {
+    ensure(site, name, &INSTANCES);
+}
+
+fn ensure(site: &mut Site<'_>, name: &str, of: &Flavour) {
     let Some(family) = name.strip_prefix("default.").filter(|family| engine::is_family(family))
     else {
         return;
     };
     let group = ParameterGroup {
-        arn: site.rds_arn("pg", name),
+        arn: site.rds_arn(of.arn_type, name),
         tags: BTreeMap::new(),
         family: family.to_owned(),
         description: format!("Default parameter group for {family}"),
         values: BTreeMap::new(),
     };
-    site.state.rds.parameter_groups.entry(name.to_owned()).or_insert(group);
+    (of.groups)(&mut site.state.rds).entry(name.to_owned()).or_insert(group);
 }
 
-fn describe(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let name = args.text("DBParameterGroupName")?.map(str::to_lowercase);
-    let groups = &site.state.rds.parameter_groups;
+pub(super) fn describe(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
+    let name = args.text(of.name)?.map(str::to_lowercase);
+    let groups = &*(of.groups)(&mut site.state.rds);
     if let Some(name) = name.as_ref().filter(|name| !groups.contains_key(*name)) {
         return Err(no_group(name));
     }
@@ -158,11 +185,11 @@ fn describe(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         .iter()
         .filter(|(key, _)| name.as_ref().is_none_or(|name| name == *key))
         .map(|(key, group)| (key.as_str(), group));
-    page::RDS.answer(args, "DBParameterGroups", chosen, |key, group| Some(group.describe(key)))
+    page::RDS.answer(args, of.list, chosen, |key, group| Some(group.describe(key, of)))
 }
 
-fn describe_parameters(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let name = args.required("DBParameterGroupName")?.to_lowercase();
+pub(super) fn describe_parameters(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
+    let name = args.required(of.name)?.to_lowercase();
     let source = args.text("Source")?;
     if source.is_some_and(|source| !["user", "system", "engine-default"].contains(&source)) {
         return Err(Refusal::value("Source must be user, system or engine-default"));
@@ -171,7 +198,7 @@ fn describe_parameters(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     if let Some((name, _)) = filters.iter().find(|(name, _)| *name != "parameter-name") {
         return Err(Refusal::value(format!("Unrecognized filter name: {name}")));
     }
-    let group = site.state.rds.parameter_groups.get(&name).ok_or_else(|| no_group(&name))?;
+    let group = (of.groups)(&mut site.state.rds).get(&name).ok_or_else(|| no_group(&name))?;
     let chosen = parameters::of_family(&group.family)
         .iter()
         .filter(|known| filters.iter().all(|(_, any)| any.iter().any(|name| name == known.name)))
@@ -208,20 +235,20 @@ fn known_family(family: &str) -> Result<String, Refusal> {
     )))
 }
 
-fn create(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let name = identifier(args.required("DBParameterGroupName")?, 255)?;
+pub(super) fn create(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
+    let name = identifier(args.required(of.name)?, 255)?;
     let family = known_family(args.required("DBParameterGroupFamily")?)?;
     let description = args.required("Description")?.to_owned();
-    if site.state.rds.parameter_groups.contains_key(&name) {
+    if (of.groups)(&mut site.state.rds).contains_key(&name) {
         let text = format!("Parameter group {name} already exists");
         return Err(Refusal::new("DBParameterGroupAlreadyExists", text));
     }
     let tags = args.tags()?;
     tags::check_count(tags.len())?;
-    let arn = site.rds_arn("pg", &name);
+    let arn = site.rds_arn(of.arn_type, &name);
     let group = ParameterGroup { arn, tags, family, description, values: BTreeMap::new() };
-    let answer = json!({"DBParameterGroup": group.describe(&name)});
-    site.state.rds.parameter_groups.insert(name, group);
+    let answer = json!({(of.one): group.describe(&name, of)});
+    (of.groups)(&mut site.state.rds).insert(name, group);
     Ok(answer)
 }
 
@@ -229,9 +256,10 @@ fn create(site: &mut Site<'_>, args: Args<'_>) -> Answer {
 fn own<'s>(
     site: &'s mut Site<'_>,
     args: Args<'_>,
+    of: &Flavour,
 ) -> Result<(String, &'s mut ParameterGroup), Refusal> {
-    let name = args.required("DBParameterGroupName")?.to_lowercase();
-    let group = site.state.rds.parameter_groups.get_mut(&name).ok_or_else(|| no_group(&name))?;
+    let name = args.required(of.name)?.to_lowercase();
+    let group = (of.groups)(&mut site.state.rds).get_mut(&name).ok_or_else(|| no_group(&name))?;
     if name.starts_with("default.") {
         let text = format!(
             "The parameter group {name} is a default parameter group and cannot be changed"
@@ -286,8 +314,8 @@ fn read_setting(family: &str, parameter: Args<'_>) -> Result<Setting, Refusal> {
     Ok(Setting { known, value, method })
 }
 
-fn modify(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let (name, group) = own(site, args)?;
+pub(super) fn modify(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
+    let (name, group) = own(site, args, of)?;
     let settings = read_settings(&group.family, args)?;
     if settings.is_empty() {
         return Err(Refusal::value("At least one parameter must be given"));
@@ -304,11 +332,11 @@ fn modify(site: &mut Site<'_>, args: Args<'_>) -> Answer {
             methods.push(setting.method);
         }
     }
-    spread(site, &name, &methods);
-    Ok(json!({"DBParameterGroupName": name}))
+    (of.spread)(site, &name, &methods);
+    Ok(json!({(of.name): name}))
 }
 
-fn reset(site: &mut Site<'_>, args: Args<'_>) -> Answer {
+pub(super) fn reset(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
     let listed = args.has("Parameters");
     let all = args.boolean("ResetAllParameters")?.unwrap_or(!listed);
     if all && listed {
@@ -316,7 +344,7 @@ fn reset(site: &mut Site<'_>, args: Args<'_>) -> Answer {
             "Parameters cannot be given together with ResetAllParameters.",
         ));
     }
-    let (name, group) = own(site, args)?;
+    let (name, group) = own(site, args, of)?;
     let mut methods = Vec::new();
     if all {
         methods.extend(group.values.keys().map(|name| default_method(&group.family, name)));
@@ -327,8 +355,8 @@ fn reset(site: &mut Site<'_>, args: Args<'_>) -> Answer {
             methods.push(setting.method);
         }
     }
-    spread(site, &name, &methods);
-    Ok(json!({"DBParameterGroupName": name}))
+    (of.spread)(site, &name, &methods);
+    Ok(json!({(of.name): name}))
 }
 
 fn default_method(family: &str, name: &str) -> &'static str {
@@ -351,12 +379,12 @@ fn spread(site: &mut Site<'_>, name: &str, methods: &[&'static str]) {
     }
 }
 
-fn delete(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let (name, _) = own(site, args)?;
-    if site.state.rds.instances.values().any(|i| i.parameter_group == name) {
+pub(super) fn delete(site: &mut Site<'_>, args: Args<'_>, of: &Flavour) -> Answer {
+    let (name, _) = own(site, args, of)?;
+    if (of.is_used)(&site.state.rds, &name) {
         let text = "One or more database instances are still members of this parameter group, so the group cannot be deleted";
         return Err(Refusal::new("InvalidDBParameterGroupState", text));
     }
-    site.state.rds.parameter_groups.remove(&name);
+    (of.groups)(&mut site.state.rds).remove(&name);
     Ok(json!({}))
 }

@@ -221,6 +221,7 @@ const OTHER: &[Known] = &[
 
 /// Returns the parameters of a family, in the order of their names.
 pub(super) fn of_family(family: &str) -> &'static [Known] {
+    let family = family.strip_prefix("aurora-").unwrap_or(family);
     if family.starts_with("postgres") {
         POSTGRES
     } else if family.starts_with("mysql") || family.starts_with("mariadb") {

@@ -209,6 +209,10 @@ fn delete(site: &mut Site<'_>, args: Args<'_>) -> Answer {
         );
         return Err(Refusal::new("InvalidDBSubnetGroupStateFault", text));
     }
+    if site.state.rds.clusters.values().any(|it| it.subnet_group == name) {
+        let text = format!("Cannot delete the subnet group '{name}': a DB cluster is using it.");
+        return Err(Refusal::new("InvalidDBSubnetGroupStateFault", text));
+    }
     site.state.rds.subnet_groups.remove(&name);
     Ok(json!({}))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::cluster::no_cluster;
 use super::{State, no_instance, parameter_group, subnet_group};
 use crate::sandbox::args::Args;
 use crate::sandbox::refusal::{Answer, Refusal};
@@ -52,6 +53,14 @@ fn find<'s>(
         "db" => rds.instances.get_mut(name).map(|i| &mut i.tags).ok_or_else(|| no_instance(name)),
         "pg" => rds
             .parameter_groups
+            .get_mut(name)
+            .map(|group| &mut group.tags)
+            .ok_or_else(|| parameter_group::no_group(name)),
+        "cluster" => {
+            rds.clusters.get_mut(name).map(|it| &mut it.tags).ok_or_else(|| no_cluster(name))
+        }
+        "cluster-pg" => rds
+            .cluster_parameter_groups
             .get_mut(name)
             .map(|group| &mut group.tags)
             .ok_or_else(|| parameter_group::no_group(name)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Dialect;
-use super::tables::{BOOLEANS, EC2_LISTS, EC2_PARAMETERS, INTEGERS, LISTS, find};
+use super::tables::{BOOLEANS, EC2_LISTS, EC2_PARAMETERS, INTEGERS, LISTS, NUMBERS, find};
 use crate::sandbox::refusal::Refusal;
 
 /// Deeper keys than this belong to no operation.
@@ -120,6 +120,9 @@ fn scalar(name: &str, text: String) -> Result<Value, Refusal> {
     let malformed = || Refusal::new("MalformedInput", format!("{name} cannot be \"{text}\""));
     if INTEGERS.contains(&name) {
         return text.parse::<i64>().map(Value::from).map_err(|_| malformed());
+    }
+    if NUMBERS.contains(&name) {
+        return text.parse::<f64>().map(Value::from).map_err(|_| malformed());
     }
     if BOOLEANS.contains(&name) {
         return text.to_lowercase().parse::<bool>().map(Value::from).map_err(|_| malformed());

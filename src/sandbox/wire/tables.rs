@@ -3,6 +3,7 @@
 /// Parameters that are whole numbers.
 pub(super) const INTEGERS: &[&str] = &[
     "AllocatedStorage",
+    "BacktrackWindow",
     "BackupRetentionPeriod",
     "DBPortNumber",
     "DurationSeconds",
@@ -17,9 +18,13 @@ pub(super) const INTEGERS: &[&str] = &[
     "PerformanceInsightsRetentionPeriod",
     "Port",
     "PromotionTier",
+    "SecondsUntilAutoPause",
     "StorageThroughput",
     "ToPort",
 ];
+
+/// Parameters that are numbers with a fraction.
+pub(super) const NUMBERS: &[&str] = &["MaxCapacity", "MinCapacity"];
 
 /// Parameters that are true or false.
 pub(super) const BOOLEANS: &[&str] = &[
@@ -79,6 +84,10 @@ pub(super) const EC2_PARAMETERS: &[(&str, &str)] = &[("GroupDescription", "Descr
 /// What the items of a list are called in answers of the Query protocol; `member` if not here.
 pub(super) const ELEMENTS: &[(&str, &str)] = &[
     ("AssociatedRoles", "DBInstanceRole"),
+    ("AvailabilityZones", "AvailabilityZone"),
+    ("DBClusterMembers", "DBClusterMember"),
+    ("DBClusterParameterGroups", "DBClusterParameterGroup"),
+    ("DBClusters", "DBCluster"),
     ("DBInstances", "DBInstance"),
     ("DBParameterGroups", "DBParameterGroup"),
     ("DBSecurityGroups", "DBSecurityGroup"),
