@@ -16,7 +16,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("source", &["model"]),
     ("desired", &["model", "manifest"]),
     ("queue", &["model"]),
-    ("kinds", &["model"]),
+    // What several kinds have in common is no kind.
+    ("kinds", &["model", "kinds::modification", "kinds::parameter_group"]),
     ("observe", &["model"]),
     ("diff", &["model"]),
     ("plan", &["model"]),

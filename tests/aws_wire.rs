@@ -5,6 +5,7 @@
 //! so and looks at the other.
 
 mod accounts;
+mod aurora;
 mod faults;
 mod groups;
 mod life;
@@ -90,6 +91,8 @@ fn target(scope: &Scope, call: &Call) -> Target {
     let kind = match (&*call.service, &*call.operation) {
         ("ec2", _) => "vpc",
         (_, name) if name.contains("SubnetGroup") => "db_subnet_group",
+        (_, name) if name.contains("DBClusterParameter") => "db_cluster_parameter_group",
+        (_, name) if name.contains("DBCluster") => "db_cluster",
         (_, name) if name.contains("DBParameter") => "db_parameter_group",
         _ => "db_instance",
     };

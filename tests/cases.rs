@@ -56,11 +56,11 @@ const FILES: [&str; 3] = ["expected.json", "manifest.yaml", "observed.json"];
 
 /// The known faults of these kinds, each of which has a case that starts with its number.
 const KNOWN_FAULTS: &[&str] = &[
-    "b01", "b02", "b04", "b05", "b07", "b08", "b10", "b11", "b13", "b14", "b16", "b17", "b22",
-    "b25", "b26", "b28", "b29", "b31", "b32", "b34", "b35", "b37", "b38", "b40", "b41", "b43",
-    "b44", "b46", "b47", "b49", "b53", "b55", "b56", "b58", "b59", "b61", "b62", "b64", "b65",
-    "b67", "b68", "b70", "b71", "b73", "b74", "b76", "b77", "b79", "b80", "b82", "b83", "b86",
-    "b89", "b115", "b118",
+    "b01", "b02", "b04", "b05", "b07", "b08", "b10", "b11", "b13", "b14", "b16", "b17", "b19",
+    "b22", "b25", "b26", "b28", "b29", "b31", "b32", "b34", "b35", "b37", "b38", "b40", "b41",
+    "b43", "b44", "b46", "b47", "b49", "b52", "b53", "b55", "b56", "b58", "b59", "b61", "b62",
+    "b64", "b65", "b67", "b68", "b70", "b71", "b73", "b74", "b76", "b77", "b79", "b80", "b82",
+    "b83", "b86", "b89", "b115", "b118",
 ];
 
 fn folders() -> Vec<(String, PathBuf)> {
@@ -181,6 +181,7 @@ fn remove(
         seen: &seen,
         created: None,
         claim: None,
+        part: None,
     };
     let mut steps = steps(&Departure {
         policy: object.policy().deletion,
@@ -211,9 +212,7 @@ fn compare(
         return Ok(outcome(kind.create(&bound), &Diff::default(), Vec::new()));
     };
     let readiness = kind.readiness(actual);
-    let prefix = format!("{}.", resource.section);
-    let ignore = object.policy().ignore.iter().filter_map(|path| path.strip_prefix(&prefix));
-    let ignore: Vec<String> = ignore.map(str::to_owned).collect();
+    let ignore = resource.ignored(&object.policy().ignore);
     let mut found = diff(kind.rules(), &bound, actual, &readiness, &ignore);
     if object.policy().disruption == DisruptionPolicy::Immediate {
         found.deltas.iter_mut().for_each(|delta| delta.timing = Timing::Immediate);

@@ -577,8 +577,8 @@ fn the_demo_goes_through_every_act_on_its_own() {
     assert_eq!((code(&output), err(&output)), (0, ""));
     let told = out(&output);
     for expected in [
-        "Plan: 15 to create",
-        "8 of 9 as declared; 1 Reported\n",
+        "Plan: 21 to create",
+        "9 of 10 as declared; 1 Reported\n",
         " Reverted ",
         "refused[EncryptionImmutable]",
         "refused[MajorUpgradeNotAllowed]",

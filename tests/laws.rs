@@ -1,5 +1,6 @@
 //! Laws of the differ and the calls of every kind, on values that nobody chose.
 
+mod aurora;
 mod model;
 mod nature;
 

@@ -64,6 +64,7 @@ pub fn diff(
             field(rule, &compared(rule, want, ignore), &sides, &mut found);
         }
     }
+    settle::cool_down(rules, actual, &mut found);
     settle::together(rules, &mut found);
     settle::hold(rules, readiness, &mut found);
     found
@@ -72,7 +73,10 @@ pub fn diff(
 /// Compares one field, with the queued value of it where AWS has one.
 fn field(rule: &Rule, want: &Value, sides: &Sides<'_>, found: &mut Diff) {
     let have = sides.actual.member(rule.member);
-    let current = judge::judge(rule, want, have, sides);
+    let current = match (have, rule.unsaid) {
+        (None, Some(unsaid)) => judge::judge(rule, want, Some(&unsaid.into()), sides),
+        _ => judge::judge(rule, want, have, sides),
+    };
     let Some(queued) = queued(rule, sides.actual) else {
         return conclude(rule, want, have, current, found);
     };

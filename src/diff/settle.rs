@@ -1,6 +1,33 @@
 //! What a difference has to wait for: the field it changes with, and the state of the resource.
 
-use crate::model::{Delta, Diff, Readiness, Refusal, Rule, Wait};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::model::{Delta, Diff, Observed, Readiness, Refusal, Rule, Wait};
+
+/// Holds a value that AWS takes from a time on only, as of the time of its answer.
+pub(super) fn cool_down(rules: &[Rule], actual: &Observed, found: &mut Diff) {
+    let until = |delta: &Delta| {
+        let cool_down = rule_of(rules, &delta.field)?.cool_down?;
+        let is_it = delta.to.as_str()?.eq_ignore_ascii_case(cool_down.value);
+        let until = actual.member(cool_down.member).filter(|_| is_it)?;
+        (!is_over(until, actual.at)).then(|| (cool_down.value, until.clone()))
+    };
+    found.deltas.retain(|delta| {
+        let Some((value, until)) = until(delta) else { return true };
+        found.waits.push(Wait {
+            field: delta.field.clone(),
+            code: "CoolDown".to_owned(),
+            reason: format!("AWS takes {value} again from {} on", super::value::show(&until)),
+        });
+        false
+    });
+}
+
+/// A time that cannot be read is not over.
+fn is_over(until: &Value, now: Timestamp) -> bool {
+    until.as_str().and_then(|text| text.parse::<Timestamp>().ok()).is_some_and(|until| until <= now)
+}
 
 /// Keeps fields together that change together: one waits while the other waits or is refused, and
 /// both disrupt as much as the worse of them.

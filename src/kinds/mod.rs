@@ -5,8 +5,13 @@
 //! allowed for them), `sdk.rs` (the one place that turns a call into a request and the answer into
 //! JSON) and `cases/` (data-only tests).
 //!
+//! What several kinds have in common stands in files beside the folders: [`modification`],
+//! [`parameter_group`] and, of the bridges to AWS, [`sdk`].
+//!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
+mod modification;
+mod parameter_group;
 pub(crate) mod sdk;
 
 use crate::model::{Call, Kind, KindName};
@@ -34,7 +39,16 @@ macro_rules! kinds {
     };
 }
 
-kinds![vpc, db_subnet_group, db_parameter_group, security_group, db_instance, iam_role];
+kinds![
+    vpc,
+    db_subnet_group,
+    db_parameter_group,
+    db_cluster_parameter_group,
+    security_group,
+    db_cluster,
+    db_instance,
+    iam_role,
+];
 
 /// Returns the kind of a name.
 pub fn find(name: &KindName) -> Option<&'static dyn Kind> {

@@ -17,6 +17,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::aurora;
+use crate::kinds::db_cluster::NAME as DB_CLUSTER;
+use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
 use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
@@ -125,10 +128,10 @@ fn workspace(
         resources.push(security_group(object, network, &owner, place, neighbours));
     }
     let group = resources.last().filter(|_| has_group).map(|group| group.id.clone());
-    let mut instance = None;
+    let mut named = None;
     if let Some(database) = &spec.resources.database {
         let made = with_database(object, spec, database, &owner, place, group);
-        instance = made.last().map(|instance| instance.id.clone());
+        named = made.iter().find_map(database_id);
         resources.extend(made);
     }
     if let Some(iam) = &spec.resources.iam {
@@ -136,7 +139,7 @@ fn workspace(
             environment: &place.scope,
             workspace: &object.key.name,
             owner: &owner,
-            database: instance,
+            database: named,
             adopt: object.adopts(),
         };
         resources.extend(role_spec::resources(iam, &placement));
@@ -193,7 +196,17 @@ fn security_group(
     group_spec::resource(network.ingress.as_deref(), network.egress.as_deref(), &placement)
 }
 
-/// Returns the database and what it alone needs; the database is the last.
+/// Returns the member by which IAM names a database: the cluster, or the instance of its own.
+fn database_id(resource: &Resource) -> Option<Output> {
+    let member = match &resource.id.kind {
+        kind if *kind == DB_CLUSTER => "DbClusterResourceId",
+        kind if *kind == DB_INSTANCE => "DbiResourceId",
+        _ => return None,
+    };
+    Some(Output { of: resource.id.clone(), member: member.to_owned(), typed: false, owner: None })
+}
+
+/// Returns the database and what it alone needs.
 fn with_database(
     object: &Object,
     spec: &WorkspaceSpec,
@@ -203,25 +216,47 @@ fn with_database(
     security_group: Option<ResourceId>,
 ) -> Vec<Resource> {
     let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
+    let mut resources = Vec::new();
     let group = parameter_group(object, database, owner, place);
+    let security_groups = security_group.map(only);
+    let subnet_group = network.map(|name| Input::Output {
+        of: place.group(name),
+        member: "DBSubnetGroupName".to_owned(),
+    });
+    let parameter_group = group.as_ref().map(|group| Input::Output {
+        of: group.id.clone(),
+        member: "DBParameterGroupName".to_owned(),
+    });
+    resources.extend(group);
+    if let Some(cluster) = database.aurora() {
+        let around = aurora::Surroundings {
+            scope: &place.scope,
+            agent: &place.agent,
+            production: place.production,
+            name: &object.key.name,
+            owner,
+            adopts: object.adopts(),
+            policy: object.policy(),
+            subnet_group,
+            parameter_group,
+            security_groups,
+        };
+        resources.extend(aurora::resources(database, &cluster, &around));
+        return resources;
+    }
     let placement = Placement {
         scope: &place.scope,
         name: &object.key.name,
         owner,
         production: place.production,
-        subnet_group: network.map(|name| Input::Output {
-            of: place.group(name),
-            member: "DBSubnetGroupName".to_owned(),
-        }),
-        parameter_group: group.as_ref().map(|group| Input::Output {
-            of: group.id.clone(),
-            member: "DBParameterGroupName".to_owned(),
-        }),
-        security_groups: security_group.map(only),
+        subnet_group,
+        parameter_group,
+        security_groups,
     };
     let mut instance = instance_spec::resource(database, &placement);
     instance.adopt |= object.adopts();
-    group.into_iter().chain([instance]).collect()
+    resources.push(instance);
+    resources
 }
 
 /// Returns a list that holds the id of one security group.
@@ -366,6 +401,67 @@ mod tests {
         };
         assert_eq!((of, list.as_str(), member.as_str()), (&network[0].id, "Subnets", "SubnetId"));
         assert_eq!(tags["tier"], "data");
+    }
+
+    #[test]
+    fn an_aurora_database_brings_its_groups_its_cluster_and_then_its_members() {
+        let spec = "  resources:\n    database: {engine: aurora-postgresql, version: \"16\", \
+            sizeClass: db.r6g.large, iamAuthentication: true, parameters: {work_mem: 4096}, cluster: {parameters: \
+            {rds.force_ssl: 1}, members: {b: {}, a: {promotionTier: 0, sizeClass: db.r6g.xlarge}}}}\n    \
+            network: {vpcRef: Shared}\n    iam: {roles: {api: {trust: {services: \
+            [ecs-tasks.amazonaws.com]}, databaseAccess: {users: [app]}, \
+            description: \"reads ${database.readerEndpoint}\"}}}\n";
+        let resources = expanded("Workspace", spec, &["Shared"]);
+        assert_eq!(
+            ids(&resources),
+            [
+                "db_parameter_group/level-team-a-aurora-postgresql16",
+                "db_cluster_parameter_group/level-team-a-cluster-aurora-postgresql16",
+                "db_cluster/team-a",
+                "db_instance/team-a-a",
+                "db_instance/team-a-b",
+                "iam_role/team-a-api",
+            ]
+        );
+        let references = |at: usize| -> Vec<String> {
+            resources[at].references().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            references(2),
+            [
+                "db_cluster_parameter_group/level-team-a-cluster-aurora-postgresql16",
+                "db_parameter_group/level-team-a-aurora-postgresql16",
+                "db_subnet_group/level-shared",
+            ]
+        );
+        assert_eq!(
+            references(4),
+            ["db_cluster/team-a", "db_parameter_group/level-team-a-aurora-postgresql16"]
+        );
+        assert_eq!(resources[3].section, "database.cluster.members.a");
+        assert_eq!(resources[3].fields["sizeClass"], Input::Known("db.r6g.xlarge".into()));
+        assert_eq!(resources[4].fields["sizeClass"], Input::Known("db.r6g.large".into()));
+        let access = &resources[5].fields["databaseAccess"];
+        assert_eq!(access.references()[0].to_string(), "db_cluster/team-a");
+        let described = &resources[5].fields["description"];
+        assert_eq!(described.references()[0].to_string(), "db_cluster/team-a");
+    }
+
+    #[test]
+    fn a_number_of_members_names_them_by_numbers_and_one_is_the_default() {
+        let members = |cluster: &str| {
+            let spec = format!(
+                "  resources:\n    database: {{engine: aurora-mysql, version: \"8.0\", \
+                 sizeClass: db.r6g.large{cluster}}}\n"
+            );
+            let mut ids = ids(&expanded("Workspace", &spec, &[]));
+            ids.remove(0);
+            ids
+        };
+        assert_eq!(members(""), ["db_instance/team-a-1"]);
+        let two = ["db_instance/team-a-1", "db_instance/team-a-2"];
+        assert_eq!(members(", cluster: {members: 2}"), two);
+        assert_eq!(members(", cluster: {members: {\"1\": {}, \"2\": {}}}"), two);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! [`crate::desired`]'s).
 
 pub mod annotations;
+mod aurora;
 mod check;
 mod envelope;
 mod environments;

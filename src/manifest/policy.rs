@@ -1,7 +1,7 @@
 //! Checks of what every `spec` has: the environment, and the fields that are not compared.
 
 use super::schema;
-use super::shape::{Form, Shape};
+use super::shape::{Form, Members, Shape};
 use super::words;
 use crate::model::{Finding, ObjectKind};
 
@@ -36,7 +36,7 @@ pub(super) fn check_ignore(paths: &[String]) -> Vec<Finding> {
 fn unknown_step(resources: &Shape, path: &str) -> Option<String> {
     let mut shape = resources;
     for step in path.split('.') {
-        let Form::Map(members) = &shape.form else {
+        let Some(members) = mapping(shape) else {
             return Some(format!("nothing can follow before \"{step}\""));
         };
         match (members.fields.get(step), &members.rest) {
@@ -50,4 +50,13 @@ fn unknown_step(resources: &Shape, path: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Returns the fields of a value that is, or may be, a mapping.
+fn mapping(shape: &Shape) -> Option<&Members> {
+    match &shape.form {
+        Form::Map(members) => Some(members),
+        Form::Either(forms) => forms.iter().find_map(mapping),
+        _ => None,
+    }
 }

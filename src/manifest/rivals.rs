@@ -54,8 +54,7 @@ impl Twin<'_> {
 pub(super) fn twins<'a>(objects: impl Iterator<Item = &'a Arc<Object>>) -> Vec<Twin<'a>> {
     let mut holders: BTreeMap<(&str, String), Vec<&Object>> = BTreeMap::new();
     for object in objects {
-        if let Some(database) = database(object) {
-            let name = spec::identifier(database, &object.key.name);
+        for name in database(object).map(|it| names(it, &object.key.name)).into_iter().flatten() {
             holders.entry((object.environment(), name)).or_default().push(object);
         }
     }
@@ -68,6 +67,15 @@ pub(super) fn twins<'a>(objects: impl Iterator<Item = &'a Arc<Object>>) -> Vec<T
         }
     }
     found
+}
+
+/// Names what a database is in AWS: an instance, or a cluster and its members, which are instances.
+fn names(database: &Database, object: &str) -> Vec<String> {
+    let name = spec::identifier(database, object);
+    let Some(cluster) = database.aurora() else { return vec![name] };
+    let members = cluster.named_members();
+    let members = members.iter().map(|(key, member)| member.identifier(&name, key));
+    members.chain([format!("cluster {name}")]).collect()
 }
 
 fn database(object: &Object) -> Option<&Database> {

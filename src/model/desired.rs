@@ -249,6 +249,24 @@ impl Resource {
         found.dedup();
         found
     }
+
+    /// Returns which of its fields are not compared, of the paths that a manifest says to ignore.
+    ///
+    /// A path may name the resource's section or one around it, which means every field; a field
+    /// under the section; or, since a section may take over what stands in the outermost one around
+    /// it (the class of a cluster's members), a field under that.
+    pub fn ignored(&self, paths: &[String]) -> Vec<String> {
+        let section = &*self.section;
+        let under = |path: &str, of: &str| {
+            path.strip_prefix(of).and_then(|rest| rest.strip_prefix('.')).map(str::to_owned)
+        };
+        if paths.iter().any(|path| path == section || under(section, path).is_some()) {
+            return self.fields.keys().map(ToString::to_string).collect();
+        }
+        let outermost = section.split('.').next().unwrap_or_default();
+        let field = |path: &String| under(path, section).or_else(|| under(path, outermost));
+        paths.iter().filter_map(field).collect()
+    }
 }
 
 /// Describes one resource with every value known: the desired side of the differ.
@@ -383,6 +401,31 @@ mod tests {
         assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Err(foreign));
         seen.tags = tag("a/Workspace/b");
         assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Ok(json!("vpc-1")));
+    }
+
+    #[test]
+    fn a_path_is_ignored_in_its_section_in_those_inside_and_where_these_take_it_over() {
+        let resource = |section: &'static str| Resource {
+            id: vpc(),
+            section: Cow::Borrowed(section),
+            fields: [("sizeClass".into(), Input::Known("a".into()))].into(),
+            initial: BTreeMap::new(),
+            owner: String::new(),
+            adopt: false,
+            notices: Vec::new(),
+            refusals: Vec::new(),
+        };
+        let ignored = |section: &'static str, path: &str| {
+            resource(section).ignored(&[path.to_owned()]).join(",")
+        };
+        let member = "database.cluster.members.a";
+        assert_eq!(ignored("database", "database.sizeClass"), "sizeClass");
+        assert_eq!(ignored(member, "database.sizeClass"), "sizeClass");
+        assert_eq!(ignored(member, "database.cluster.members.a.sizeClass"), "sizeClass");
+        assert_eq!(ignored(member, "database.cluster.members"), "sizeClass");
+        assert_eq!(ignored("database", "database"), "sizeClass");
+        assert_eq!(ignored(member, "database.cluster.members.b"), "cluster.members.b");
+        assert_eq!(ignored("database", "iam.roles"), "");
     }
 
     #[test]

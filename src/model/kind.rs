@@ -119,6 +119,19 @@ pub trait Kind: Send + Sync + 'static {
         None
     }
 
+    /// Returns the name of the resource that this one is a part of, such as the cluster of an instance.
+    fn part_of<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        let _ = actual;
+        None
+    }
+
+    /// Names the resources that are parts of this one and take turns when a change restarts them, in
+    /// their order: the last is the one whose restart is felt by all.
+    fn turns(&self, actual: &Observed) -> Vec<String> {
+        let _ = actual;
+        Vec::new()
+    }
+
     /// States what other resources may refer to; never a secret.
     fn offers(&self) -> &'static [Offer] {
         &[]
@@ -127,6 +140,12 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns what other resources may refer to of a resource that was read, by name.
     fn outputs(&self, actual: &Observed) -> BTreeMap<String, Value> {
         Offer::outputs(self.offers(), actual)
+    }
+
+    /// Tells whether the resource, made anew, lacks what it held before.
+    fn starts_empty(&self, desired: &Bound) -> bool {
+        let _ = desired;
+        true
     }
 
     /// Returns the calls that make the resource; empty for a kind that is only read.

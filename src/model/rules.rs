@@ -45,6 +45,10 @@ pub struct Rule {
     /// True when a call after the one that makes the resource sets the field: a creation does not
     /// wait for its value, and whoever uses the resource does not either.
     pub later: bool,
+    /// The value that AWS means when it leaves the member out, where that is not the empty one.
+    pub unsaid: Option<&'static str>,
+    /// A value that AWS takes from a time on only, which it answers.
+    pub cool_down: Option<CoolDown>,
 }
 
 impl Rule {
@@ -67,6 +71,8 @@ impl Rule {
             cures: None,
             with: None,
             later: false,
+            unsaid: None,
+            cool_down: None,
         }
     }
 
@@ -167,6 +173,28 @@ impl Rule {
         self.later = true;
         self
     }
+    /// Names the value that a missing member stands for.
+    #[must_use]
+    pub const fn unsaid(mut self, value: &'static str) -> Self {
+        self.unsaid = Some(value);
+        self
+    }
+
+    /// Names a value that has to wait for the time in a member.
+    #[must_use]
+    pub const fn cool_down(mut self, value: &'static str, member: &'static str) -> Self {
+        self.cool_down = Some(CoolDown { value, member });
+        self
+    }
+}
+
+/// Names a value that AWS takes from a time on only.
+#[derive(Debug, Clone, Copy)]
+pub struct CoolDown {
+    /// The value, for example `aurora-iopt1`.
+    pub value: &'static str,
+    /// The member that holds the time, in RFC 3339.
+    pub member: &'static str,
 }
 
 /// Names a state in which a field waits.

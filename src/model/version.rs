@@ -32,18 +32,15 @@ pub fn same_major(engine: &str, one: &str, other: &str) -> bool {
 /// Returns how many components make the major version.
 ///
 /// Source: the version pages of each engine in the Amazon RDS User Guide (MySQL 8.0 and 8.4,
-/// MariaDB 10.11, PostgreSQL 9.6 but 15, SQL Server 15.00, Db2 11.5, Oracle 19).
+/// MariaDB 10.11, PostgreSQL 9.6 but 15, SQL Server 15.00, Db2 11.5, Oracle 19), and of the Aurora
+/// User Guide (Aurora MySQL is named by the MySQL that it is compatible with: 5.7 and 8.0).
 pub fn major_components(engine: &str, version: &str) -> usize {
     let is = |prefix: &str| {
         engine.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
     let one_digit = version.split('.').next().is_some_and(|first| first.len() == 1);
-    if is("mysql") || is("mariadb") || is("sqlserver") || is("db2") || (is("postgres") && one_digit)
-    {
-        2
-    } else {
-        1
-    }
+    let has_two = ["mysql", "aurora-mysql", "mariadb", "sqlserver", "db2"].into_iter().any(is);
+    if has_two || (is("postgres") && one_digit) { 2 } else { 1 }
 }
 
 /// Orders texts so that runs of digits count as numbers: `v9` before `v10`, `00` equal to `0`.
@@ -114,6 +111,9 @@ mod tests {
         assert!(!same_major("postgres", "9.5.1", "9.6.2"));
         assert!(!same_major("postgres", "9.6", "10.1"));
         assert!(!same_major("mysql", "8.0.35", "8.4.1"));
+        assert!(!same_major("aurora-mysql", "5.7.mysql_aurora.2.11.5", "8.0"));
+        assert!(same_major("aurora-mysql", "8.0.mysql_aurora.3.04.0", "8.0.mysql_aurora.3.08.2"));
+        assert!(!same_major("aurora-postgresql", "15.8", "16.4"));
         assert!(same_major("mariadb", "10.11.4", "10.11.9"));
         assert!(same_major("oracle-ee", "19.0.0.0.ru-2023-10", "19.0.0.0.ru-2024-01"));
         assert!(!same_major("sqlserver-se", "15.00.4312", "16.00.1000"));

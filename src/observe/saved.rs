@@ -82,7 +82,8 @@ impl Saved {
         }
         match &*call.operation {
             "ListTagsForResource" => self.tags(call),
-            "DescribeDBParameters" => self.parameters(call),
+            "DescribeDBParameters" => self.parameters("DBParameterGroups", call),
+            "DescribeDBClusterParameters" => self.parameters("DBClusterParameterGroups", call),
             "GetRole" => self.role(call),
             _ => Err(not_recorded(call, &call.operation)),
         }
@@ -112,8 +113,8 @@ impl Saved {
     }
 
     /// A group's parameters: the `Parameters` that the saved group holds.
-    fn parameters(&self, call: &Call) -> Result<Value, CallError> {
-        let groups = self.list("DBParameterGroups", call)?;
+    fn parameters(&self, groups: &str, call: &Call) -> Result<Value, CallError> {
+        let groups = self.list(groups, call)?;
         let group = groups.iter().find(|group| matches(group, call));
         match group.and_then(|group| group.get("Parameters")) {
             Some(parameters) => Ok(json!({ "Parameters": parameters })),

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Present, Request, Subject, effect, storage};
+use super::{Present, Request, Subject, effect, storage, turns};
 use crate::model::policy::DriftPolicy;
 use crate::model::status::ResourceMemory;
 use crate::model::{Apply, Delta, Kind, Origin, Refusal, Timing, Wait, Window};
@@ -46,17 +46,21 @@ pub(super) fn part(
     deltas: &[Delta],
 ) -> (Vec<Delta>, Vec<Held>) {
     let window = Ahead::of(request, subject.kind, present);
+    let takes_turns = turns::is_taken(request, &subject.resource.id);
     let memory = super::remembered(request, subject);
     let mut due = Vec::new();
     let mut held = Vec::new();
     for delta in deltas {
         let hold = effect::hold(memory, delta, request.now)
             .or_else(|| drift_hold(request, memory, delta))
-            .or_else(|| window_hold(window, delta))
+            .or_else(|| window_hold(window, delta, takes_turns))
             .or_else(|| storage::hold(request, memory, delta))
             .or_else(|| fleet_hold(request, subject, delta));
         match hold {
             Some(hold) => held.push(hold),
+            None if takes_turns && turns::is_kept_from_queue(delta) => {
+                due.push(Delta { timing: Timing::Immediate, ..delta.clone() });
+            }
             None => due.push(delta.clone()),
         }
     }
@@ -109,12 +113,15 @@ fn fleet_hold(request: &Request<'_>, subject: &Subject<'_>, delta: &Delta) -> Op
     Some(held(delta, Wait::FROZEN, &frozen.why, End::Open))
 }
 
-/// A change that AWS would carry out at once is sent when the window is open, if it disrupts.
+/// A change that AWS would carry out at once is sent when the window is open, if it disrupts; and so
+/// is one that AWS would queue, where restarts take turns.
 ///
 /// Where nobody says when that is, it is not sent: a restart at a bad time cannot be taken back.
-fn window_hold(window: Ahead, delta: &Delta) -> Option<Held> {
+fn window_hold(window: Ahead, delta: &Delta, takes_turns: bool) -> Option<Held> {
+    let is_ours_to_time =
+        delta.apply == Apply::AtOnce || (takes_turns && turns::is_kept_from_queue(delta));
     let belongs_in_window = delta.timing == Timing::Window
-        && delta.apply == Apply::AtOnce
+        && is_ours_to_time
         && delta.disruption.needs_window()
         && !delta.security;
     match window {

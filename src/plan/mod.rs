@@ -16,6 +16,7 @@ mod present;
 pub mod removal;
 mod reverts;
 mod storage;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -119,7 +120,9 @@ pub struct Present {
 
 /// Makes the plan of one object.
 pub fn plan(request: &Request<'_>) -> Plan {
-    let steps = request.subjects.iter().map(|subject| step(request, subject)).collect();
+    let mut steps: Vec<Step> =
+        request.subjects.iter().map(|subject| step(request, subject)).collect();
+    turns::take(request, &mut steps);
     Plan {
         key: request.key.clone(),
         revision: request.revision.cloned(),
@@ -188,7 +191,8 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
     step.action = Action::Create;
     step.deltas = creation(subject.kind, bound);
     let is_gone = remembered(request, subject).is_some_and(|known| !known.converged.is_empty());
-    if is_gone && let Some(verdict) = vanished(request, &mut step) {
+    if is_gone && let Some(verdict) = vanished(request, subject.kind.starts_empty(bound), &mut step)
+    {
         step.verdict = verdict;
         return step;
     }
@@ -207,12 +211,13 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
 }
 
 /// A resource that was as declared and is gone was deleted outside Git: that is drift, said loudly,
-/// because what is made anew is empty.
-fn vanished(request: &Request<'_>, step: &mut Step) -> Option<Verdict> {
+/// because what is made anew is empty, unless its data are kept elsewhere.
+fn vanished(request: &Request<'_>, is_empty: bool, step: &mut Step) -> Option<Verdict> {
+    let loss = if is_empty { "; what is made anew is empty" } else { "" };
     step.notices.push(Notice {
         field: String::new(),
         code: Notice::VANISHED.to_owned(),
-        message: format!("{} was deleted outside Git; what is made anew is empty", step.resource),
+        message: format!("{} was deleted outside Git{loss}", step.resource),
     });
     if request.policy.drift == DriftPolicy::Report {
         return Some(Verdict::Reported);

@@ -7,8 +7,11 @@
 //! Git before, after the grace period and from a removal that is on record; deletion protection is
 //! never taken away; what is used by something that is still there waits for it, and stays if that
 //! stays. A removal waits for no maintenance window (the window is for the restart of a database that
-//! goes on living) and heeds no snooze (which is about reverts): the grace period is its delay.
+//! goes on living) and heeds no snooze (which is about reverts): the grace period is its delay. The
+//! exception is a part of a resource that goes on living: the writer of a cluster waits for the window,
+//! and its only member for another one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -19,7 +22,7 @@ use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DeletionPolicy;
 use crate::model::status::Owned;
 use crate::model::{
-    Key, Kind, Notice, Observation, Observed, Readiness, Refusal, ResourceId, Wait,
+    Bound, Key, Kind, Notice, Observation, Observed, Readiness, Refusal, ResourceId, Wait, Window,
 };
 
 /// Holds what the planner decides a removal on.
@@ -56,6 +59,19 @@ pub struct Leaving<'a> {
     pub created: Option<Timestamp>,
     /// Who else asks for it.
     pub claim: Option<&'a Claim>,
+    /// Why its going is felt in a resource that is still declared and that it is a part of.
+    pub part: Option<&'a Part>,
+}
+
+/// Says why the going of a part is felt in a resource that stays, as that of the writer in a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing is known of the resource now.
+    Unseen(ResourceId),
+    /// Another part has to take over from it.
+    Last(ResourceId),
+    /// No other part is there.
+    Only(ResourceId),
 }
 
 /// Says how another object that Git declares needs a resource.
@@ -113,6 +129,10 @@ fn present(
         step.notices.push(not_ours(&step.resource, tag));
         return step;
     }
+    if let Some(verdict) = within(departure, leaving, actual) {
+        step.verdict = verdict;
+        return step;
+    }
     match (policy(departure, leaving, dependents), leaving.claim) {
         (DeletionPolicy::Retain, Some(Claim::Uses(by))) => {
             step.action = Action::Retain;
@@ -129,6 +149,36 @@ fn present(
             delete(departure, leaving, actual, (policy, by, dependents), step)
         }
     }
+}
+
+/// Says why a part stays while the resource leaves that it is a part of: that one is not deleted
+/// now, or has parts of others, which would be left alone in it.
+fn within(departure: &Departure<'_>, part: &Leaving<'_>, actual: &Observed) -> Option<Verdict> {
+    let of = part.kind.part_of(actual)?;
+    let is_named = |it: &&Leaving<'_>| *it.owned.id.name == *of && it.owned.id != part.owned.id;
+    let unseen = |it: &&Leaving<'_>| matches!(it.seen, Observation::Unknown(_));
+    if let Some(whole) = departure.leaving.iter().filter(is_named).find(unseen) {
+        return Some(waiting("Unknown", format!("{}, of which nothing is known", whole.owned.id)));
+    }
+    let (whole, actual, parts) = departure.leaving.iter().find_map(|whole| {
+        let Observation::Present(actual) = whole.seen else { return None };
+        let parts = whole.kind.turns(actual);
+        let is_whole =
+            *whole.owned.id.name == *of && parts.iter().any(|name| **name == *part.owned.id.name);
+        is_whole.then_some((whole, actual, parts))
+    })?;
+    let policy = departure.policy.min(whole.owned.policy);
+    if policy == DeletionPolicy::Retain {
+        return None;
+    }
+    let id = &whole.owned.id;
+    if let Some(refusal) = objection(whole, actual, policy) {
+        return Some(waiting("PartOfAnother", format!("{id}, which stays: {}", refusal.message)));
+    }
+    let is_leaving =
+        |name: &&String| departure.leaving.iter().any(|it| *it.owned.id.name == ***name);
+    let foreign = parts.iter().find(|name| !is_leaving(name))?;
+    Some(waiting("PartOfAnother", format!("{id}, which is not deleted while {foreign} is in it")))
 }
 
 /// Returns what Git said before, or `Retain` where another object takes the resource over, or
@@ -219,9 +269,47 @@ fn verdict(
     if let Some(by) = used_by {
         return waiting("InUse", format!("{by} uses it and is still there"));
     }
+    if let Some(verdict) = leaving.part.and_then(|part| take_over(departure, leaving, part, actual))
+    {
+        return verdict;
+    }
     match leaving.kind.readiness(actual) {
         Readiness::Waiting { code, reason } => waiting(&code, reason),
         Readiness::Ready | Readiness::Limited { .. } | Readiness::Broken { .. } => Verdict::Go,
+    }
+}
+
+/// Says why a part that others depend on does not go now. Its going interrupts them as a restart
+/// does, so that it waits for the maintenance window; the only one never goes.
+fn take_over(
+    departure: &Departure<'_>,
+    leaving: &Leaving<'_>,
+    part: &Part,
+    actual: &Observed,
+) -> Option<Verdict> {
+    match part {
+        Part::Unseen(of) => Some(waiting("Unknown", format!("{of}, of which nothing is known"))),
+        Part::Only(of) => {
+            let on = format!("another member of {of}: this is the only one");
+            Some(waiting("OnlyMember", on))
+        }
+        Part::Last(_) => {
+            let undeclared = Bound {
+                id: leaving.owned.id.clone(),
+                fields: BTreeMap::new(),
+                initial: BTreeMap::new(),
+                owner: leaving.owned.owner.clone(),
+                adopt: false,
+            };
+            let window = leaving.kind.window(&undeclared, actual).and_then(Window::weekly);
+            let Some(window) = window else {
+                let on = "another member has to take over, and no maintenance window is known";
+                return Some(waiting(Wait::WINDOW_UNKNOWN, on.to_owned()));
+            };
+            let why = "the maintenance window, because another member has to take over".to_owned();
+            let until = window.next_start(departure.now);
+            (!window.is_open(departure.now)).then_some(Verdict::Deferred { until, why })
+        }
     }
 }
 

@@ -55,6 +55,13 @@ impl Kind for Lamp {
     fn window<'a>(&self, _: &'a Bound, actual: &'a Observed) -> Option<&'a str> {
         actual.text("Window")
     }
+    fn part_of<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        actual.text("Of")
+    }
+    fn turns(&self, actual: &Observed) -> Vec<String> {
+        let parts = actual.member("Parts").and_then(Value::as_array).into_iter().flatten();
+        parts.filter_map(|part| part.as_str().map(str::to_owned)).collect()
+    }
     fn create(&self, _: &Bound) -> Vec<Call> {
         vec![Call::new("rds", "CreateLamp")]
     }

@@ -16,7 +16,7 @@ use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::DeletionPolicy;
 use crate::model::status::{Memory, Owned};
 use crate::model::{Action, Key, Kind, Observation, Resource, ResourceId, Severity, Step, Wait};
-use crate::plan::removal::{Claim, Departure, Leaving, steps};
+use crate::plan::removal::{Claim, Departure, Leaving, Part, steps};
 use crate::status::StoreError;
 
 /// Says what an object declares now, and what is remembered of it.
@@ -33,6 +33,9 @@ pub(super) struct Basis<'a> {
     pub(super) policy: DeletionPolicy,
     /// True when nothing is to be done: see [`Departure::suspended`].
     pub(super) suspended: bool,
+    /// What it declares that is there and has parts, with the names of these in the order of their
+    /// turns.
+    pub(super) wholes: Vec<(ResourceId, Vec<String>)>,
     /// The removal of the manifest, if it is gone.
     pub(super) gone: Option<Gone>,
     /// The time of this pass.
@@ -57,6 +60,7 @@ pub(super) struct Parting {
     seen: Observation,
     created: Option<Timestamp>,
     claim: Option<Claim>,
+    part: Option<Part>,
 }
 
 /// Looks at everything that the object owns, or may have made, and does not declare.
@@ -72,17 +76,36 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         let is_recorded = owned.left.is_some() || was_removed;
         let since = owned.left.or(removed).unwrap_or(basis.now);
         let left = if removed.is_none() { Some(since) } else { owned.left };
+        let seen = engine.observer.observe_anew(kind, &owned.id).await;
         partings.push(Parting {
             kind,
             since,
             is_recorded,
-            seen: engine.observer.observe_anew(kind, &owned.id).await,
             created: created.get(&owned.id).copied(),
             claim: claims.get(&owned.id).cloned(),
+            part: part(basis, kind, &owned.id, &seen),
+            seen,
             owned: Owned { left, ..owned },
         });
     }
     Ok(partings)
+}
+
+/// Says why the going of a resource is felt in one that is still declared.
+fn part(basis: &Basis<'_>, kind: &dyn Kind, id: &ResourceId, seen: &Observation) -> Option<Part> {
+    let Observation::Present(actual) = seen else { return None };
+    let whole = kind.part_of(actual)?;
+    let of = |of: &&ResourceId| *of.name == *whole && **of != *id && of.scope == id.scope;
+    let seen = basis.wholes.iter().filter(|(it, _)| of(&it));
+    let parts = seen.map(|(of, parts)| (of, parts)).next();
+    let Some((of, parts)) = parts else {
+        return basis.declared.iter().find(of).cloned().map(Part::Unseen);
+    };
+    let is_last = parts.last().is_some_and(|last| **last == *id.name);
+    match parts.as_slice() {
+        [only] if **only == *id.name => Some(Part::Only(of.clone())),
+        _ => is_last.then(|| Part::Last(of.clone())),
+    }
 }
 
 /// Lists what is remembered and not declared, and what a create was sent for that nobody saw.
@@ -186,6 +209,7 @@ impl Parting {
             seen: &self.seen,
             created: self.created,
             claim: self.claim.as_ref(),
+            part: self.part.as_ref(),
         }
     }
 }

@@ -223,6 +223,7 @@ fn basis<'a>(
         snapshot,
         memory: request.memory,
         declared: sightings.iter().map(|sighting| sighting.id().clone()).collect(),
+        wholes: sightings.iter().filter_map(Sighting::parts).collect(),
         policy: request.policy.deletion,
         suspended: request.holds.is_suspended() || request.exhausted,
         gone: None,

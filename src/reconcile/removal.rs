@@ -64,6 +64,7 @@ impl Late {
             snapshot,
             memory: &self.history.memory,
             declared: BTreeSet::new(),
+            wholes: Vec::new(),
             policy: self.history.declared.deletion,
             suspended: is_exhausted || self.holds().is_suspended(),
             gone: Some(self.gone),

@@ -40,6 +40,13 @@ impl Sighting {
         matches!(self.state, State::Present(_))
     }
 
+    /// Returns the names of its parts in the order of their turns, of a resource that has some.
+    pub fn parts(&self) -> Option<(ResourceId, Vec<String>)> {
+        let State::Present(present) = &self.state else { return None };
+        let parts = self.kind.turns(&present.actual);
+        (!parts.is_empty()).then(|| (self.resource.id.clone(), parts))
+    }
+
     /// Returns what others may refer to, of a resource that was read.
     pub fn outputs(&self) -> Option<(ResourceId, Arc<BTreeMap<String, Value>>)> {
         let State::Present(present) = &self.state else { return None };
@@ -184,7 +191,7 @@ async fn state(
     let (bound, unresolved) = bind(resource, |id| seen.settled(id).map(|observed| &**observed));
     match seen.observations.get(&resource.id) {
         Some(Observation::Present(actual)) => {
-            let ignore = ignored(policy, resource);
+            let ignore = resource.ignored(&policy.ignore);
             match compare(observer, kind, bound, actual.clone(), (&ignore, is_open)).await {
                 Ok(present) => State::Present(Box::new(Present { unresolved, ..present })),
                 Err(doubt) => State::Unknown(doubt),
@@ -216,6 +223,8 @@ async fn compare(
         return Ok(Present { bound, actual, readiness, diff: Diff::default(), unresolved });
     }
     let mut actual = observer.details(kind, &bound, actual).await?;
+    // What was read more may say more.
+    let readiness = kind.readiness(&actual);
     if bound.declared("tags").is_some() {
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
@@ -224,14 +233,4 @@ async fn compare(
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
     Ok(Present { bound, actual, readiness, diff, unresolved })
-}
-
-/// The ignored fields of a resource's own section, without the section's name.
-fn ignored(policy: &Policy, resource: &Resource) -> Vec<String> {
-    let section = &*resource.section;
-    if policy.ignore.iter().any(|path| path == section) {
-        return resource.fields.keys().map(ToString::to_string).collect();
-    }
-    let prefix = format!("{section}.");
-    policy.ignore.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect()
 }

@@ -25,6 +25,7 @@ use crate::sandbox::{Sandbox, Settings};
 use crate::status::Store;
 use crate::status::memory::InMemory;
 
+mod aurora;
 mod fleet;
 mod storage;
 

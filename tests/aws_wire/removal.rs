@@ -42,7 +42,26 @@ impl Fence for Held {
 }
 
 /// Notes the calls on their way, so that the final snapshot is known by its name.
-struct Noted(Arc<Aws>, Mutex<Vec<Call>>);
+pub(super) struct Noted(Arc<Aws>, Mutex<Vec<Call>>);
+
+impl Noted {
+    pub(super) fn new(aws: Aws) -> Self {
+        Self(Arc::new(aws), Mutex::default())
+    }
+
+    /// Returns the cloud behind, for calls that are not the agent's.
+    pub(super) fn aws(&self) -> Arc<Aws> {
+        Arc::clone(&self.0)
+    }
+
+    pub(super) fn calls(&self) -> Vec<Call> {
+        self.1.lock().unwrap().clone()
+    }
+
+    pub(super) fn operations(&self) -> Vec<String> {
+        self.calls().iter().map(|call| call.operation.to_string()).collect()
+    }
+}
 
 impl Cloud for Noted {
     fn call<'a>(
@@ -70,8 +89,8 @@ async fn a_removed_manifest_ends_in_a_final_snapshot_on_ministack() {
 }
 
 async fn lives_and_leaves(here: Here) {
-    let cloud = Arc::new(Noted(Arc::new(here.cloud), Mutex::default()));
-    let here = Here { cloud: Arc::clone(&cloud.0), scope: here.scope };
+    let cloud = Arc::new(Noted::new(here.cloud));
+    let here = Here { cloud: cloud.aws(), scope: here.scope };
     let (engine, mut triggers) = agent(Arc::clone(&cloud), &here.scope).await;
     let key = Key::workspace("removed");
     triggers.take(&commit(1, &[MANIFEST, REST])).await;
@@ -83,7 +102,7 @@ async fn lives_and_leaves(here: Here) {
     triggers.take(&commit(2, &[REST])).await;
     until(&engine, &mut triggers, &key, "").await;
     assert_eq!(here.cloud_ask(describe("removed")).await.unwrap_err().code, "DBInstanceNotFound");
-    let calls = cloud.1.lock().unwrap().clone();
+    let calls = cloud.calls();
     let operations: Vec<&str> = calls.iter().map(|call| &*call.operation).collect();
     assert_eq!(operations, ["CreateDBInstance", "DeleteDBInstance"]);
     let restore = rds("RestoreDBInstanceFromDBSnapshot")
@@ -97,12 +116,12 @@ async fn lives_and_leaves(here: Here) {
 }
 
 impl Here<Arc<Aws>> {
-    async fn cloud_ask(&self, call: Call) -> Result<Value, CallError> {
+    pub(super) async fn cloud_ask(&self, call: Call) -> Result<Value, CallError> {
         self.cloud.call(&target(&self.scope, &call), &call).await
     }
 }
 
-fn commit(number: u32, texts: &[&str]) -> ChangeSet {
+pub(super) fn commit(number: u32, texts: &[&str]) -> ChangeSet {
     let entry = |(n, text): (usize, &&str)| {
         let content = Content::Bytes(text.as_bytes().into());
         (format!("{n}.yaml").into(), Entry { blob: (*text).into(), content })
@@ -115,7 +134,7 @@ fn commit(number: u32, texts: &[&str]) -> ChangeSet {
     }
 }
 
-async fn agent(cloud: Arc<Noted>, scope: &Scope) -> (Arc<Engine>, Triggers) {
+pub(super) async fn agent(cloud: Arc<Noted>, scope: &Scope) -> (Arc<Engine>, Triggers) {
     let (clock, store) = (Arc::new(WallClock), Arc::new(InMemory::new()));
     let token = store.grant(Shard::default()).await.unwrap();
     let cache = Cache::new(Guard::default());
@@ -132,7 +151,7 @@ async fn agent(cloud: Arc<Noted>, scope: &Scope) -> (Arc<Engine>, Triggers) {
 }
 
 /// Makes passes until the object is told to be as `reason` says; without one, until it is forgotten.
-async fn until(engine: &Engine, triggers: &mut Triggers, key: &Key, reason: &str) {
+pub(super) async fn until(engine: &Engine, triggers: &mut Triggers, key: &Key, reason: &str) {
     for _ in 0..20 {
         let passed = pass(engine, key).await.unwrap();
         triggers.dismiss().await;

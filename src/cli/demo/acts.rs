@@ -56,10 +56,11 @@ async fn converge(stage: &Stage, output: &mut Output) -> Result<(), Error> {
     let made = [stage.available(&production()), stage.available(&staging())];
     let all = made[0] == example::PRODUCTION && made[1] == example::STAGING;
     let found = format!("the cloud has {}", made.concat().join(", "));
-    claim(output, all, "the cloud has the six databases, and not the suspended one", found)?;
+    claim(output, all, "the cloud has every database, and not the suspended one", found)?;
     let creates = stage.writes_since(0).iter().filter(|call| call.operation == CREATE).count();
     let found = format!("{creates} creations were sent");
-    claim(output, creates == 6, "each of them was created once", found)
+    let wanted = example::PRODUCTION.len() + example::STAGING.len();
+    claim(output, creates == wanted, "each of them was created once", found)
 }
 
 const CREATE: &str = "CreateDBInstance";
@@ -237,7 +238,7 @@ fn end(stage: &Stage, output: &mut Output) -> Result<(), Error> {
 
 /// Returns every workspace that is to become as declared.
 fn declared() -> impl Iterator<Item = Key> {
-    example::PRODUCTION.into_iter().chain(example::STAGING).map(Key::workspace)
+    example::WORKSPACES.into_iter().map(Key::workspace)
 }
 
 fn is_ready(record: &Record) -> bool {

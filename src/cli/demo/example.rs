@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// Every manifest of the example: path and text.
-pub(super) const FILES: [(&str, &str); 8] = [
+pub(super) const FILES: [(&str, &str); 9] = [
     file!("networks/analytics-vpc.yaml"),
     file!("networks/shared-prod-vpc.yaml"),
     file!("teams/analytics/warehouse.yaml"),
@@ -17,15 +17,33 @@ pub(super) const FILES: [(&str, &str); 8] = [
     file!("teams/payments/staging.yaml"),
     file!("teams/platform/keycloak.yaml"),
     file!("teams/platform/sandboxes.yaml"),
+    file!("teams/search/catalog.yaml"),
     file!("teams/search/prod.yaml"),
 ];
 
-/// The databases that the files ask for in production, one suspended workspace left out.
-pub(super) const PRODUCTION: [&str; 3] =
-    ["team-analytics-warehouse", "team-payments-prod", "team-search-prod"];
+/// The instances that the files ask for in production, one suspended workspace left out.
+pub(super) const PRODUCTION: [&str; 6] = [
+    "team-analytics-warehouse",
+    "team-payments-prod",
+    "team-search-catalog-a",
+    "team-search-catalog-b",
+    "team-search-catalog-reports",
+    "team-search-prod",
+];
 
-/// The databases that the files ask for in staging.
+/// The instances that the files ask for in staging.
 pub(super) const STAGING: [&str; 3] = ["sandbox-blue", "sandbox-green", "team-payments-staging"];
+
+/// The workspaces that ask for them.
+pub(super) const WORKSPACES: [&str; 7] = [
+    "team-analytics-warehouse",
+    "team-payments-prod",
+    "team-search-catalog",
+    "team-search-prod",
+    "sandbox-blue",
+    "sandbox-green",
+    "team-payments-staging",
+];
 
 /// The workspace that the demo follows.
 pub(super) const SEARCH: &str = "team-search-prod";

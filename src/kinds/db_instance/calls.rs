@@ -3,24 +3,15 @@
 //! In: what is declared, what was observed and the differences to mend. Out: calls that carry
 //! exactly these differences and what AWS demands to travel with them.
 //!
-//! # When `ApplyImmediately` is sent
-//!
-//! It applies a call's changes at once, and with them *everything* that anybody has queued for the
-//! maintenance window. So it is sent only where all of these hold:
-//!
-//! - the call holds a change that AWS would otherwise queue (class, version, storage, Multi-AZ, ...);
-//! - the policy says `disruption: immediate`, or the storage is full and the change is its growth;
-//! - nothing else is queued than what the same call sets anew.
-//!
-//! Otherwise AWS queues the change, and it is seen in `PendingModifiedValues` on the next pass. A
-//! change of the certificate authority and the taking back of a queued change never go with it.
+//! When `ApplyImmediately` is sent, [`modification`] says. Wanted now is what the policy
+//! `disruption: immediate` says, and the growth of full storage.
 
 use serde_json::{Map, Value, json};
 
 use super::engine::Engine;
-use super::facts::queue;
 use super::rules::RULES;
 use super::RESTORED_FROM;
+use crate::kinds::modification;
 use crate::model::desired::{ownership, tag_list};
 use crate::model::version::same_major;
 use crate::model::{Apply, Bound, Call, Compare, Delta, Observed, ResourceId, Timing};
@@ -117,16 +108,9 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
         deltas.iter().partition(|delta| delta.field == "tags");
     let mut calls: Vec<Call> =
         tags.into_iter().map(|delta| add_tags(&desired.id, actual, &tags_of(delta))).collect();
-    let is_now = |delta: &&Delta| is_wanted_now(delta, actual);
-    let now: Vec<&Delta> = fields.iter().copied().filter(is_now).collect();
-    if now.is_empty() || would_flush(actual, &now) {
-        calls.extend(modify(desired, actual, &fields, false));
-        return calls;
-    }
-    let is_later = |delta: &&Delta| delta.apply == Apply::Window || waits_for_window(delta, actual);
-    let (later, sooner): (Vec<&Delta>, Vec<&Delta>) = fields.into_iter().partition(is_later);
-    calls.extend(modify(desired, actual, &sooner, true));
-    calls.extend(modify(desired, actual, &later, false));
+    let is_now = |delta: &Delta| is_wanted_now(delta, actual);
+    let parts = modification::calls((RULES, actual), fields, is_queued, is_now);
+    calls.extend(parts.into_iter().filter_map(|(part, now)| modify(desired, actual, &part, now)));
     calls
 }
 
@@ -145,21 +129,7 @@ fn is_queued(delta: &Delta) -> bool {
 
 fn is_wanted_now(delta: &Delta, actual: &Observed) -> bool {
     let is_full = actual.text("DBInstanceStatus") == Some("storage-full");
-    is_queued(delta)
-        && (delta.timing == Timing::Immediate || (is_full && delta.field.starts_with("storage.")))
-}
-
-fn waits_for_window(delta: &Delta, actual: &Observed) -> bool {
-    is_queued(delta) && !is_wanted_now(delta, actual)
-}
-
-/// Tells whether something is queued that these differences do not set anew.
-fn would_flush(actual: &Observed, now: &[&Delta]) -> bool {
-    let sets_anew = |member: &str| {
-        let rule = RULES.iter().find(|rule| rule.pending == Some(member));
-        rule.is_some_and(|rule| now.iter().any(|delta| delta.field == rule.field))
-    };
-    queue(actual).any(|member| !sets_anew(member))
+    delta.timing == Timing::Immediate || (is_full && delta.field.starts_with("storage."))
 }
 
 fn modify(
@@ -174,7 +144,7 @@ fn modify(
     let mut params = Map::new();
     for delta in deltas {
         let value = match delta.field.as_str() {
-            "logExports" => log_exports(actual, &delta.to),
+            "logExports" => modification::log_exports(actual, &delta.to),
             _ => delta.to.clone(),
         };
         params.insert(delta.parameter.clone(), value);
@@ -190,28 +160,6 @@ fn modify(
         Call::new("rds", "ModifyDBInstance").with("DBInstanceIdentifier", desired.id.name.as_ref());
     call.params.extend(params);
     Some(call)
-}
-
-/// Says which logs to switch, counted from what will be exported once AWS has finished.
-fn log_exports(actual: &Observed, to: &Value) -> Value {
-    let list = |member: &str| -> Vec<&Value> {
-        actual.member(member).and_then(Value::as_array).into_iter().flatten().collect()
-    };
-    let disabling = list("PendingModifiedValues.PendingCloudwatchLogsExports.LogTypesToDisable");
-    let enabling = list("PendingModifiedValues.PendingCloudwatchLogsExports.LogTypesToEnable");
-    let mut exported = list("EnabledCloudwatchLogsExports");
-    exported.extend(enabling);
-    exported.retain(|log| !disabling.contains(log));
-    let wanted: Vec<&Value> = to.as_array().into_iter().flatten().collect();
-    let mut change = Map::new();
-    let mut put = |member: &str, logs: Vec<&Value>| {
-        if !logs.is_empty() {
-            change.insert(member.to_owned(), logs.into_iter().cloned().collect());
-        }
-    };
-    put("EnableLogTypes", wanted.iter().copied().filter(|log| !exported.contains(log)).collect());
-    put("DisableLogTypes", exported.iter().copied().filter(|log| !wanted.contains(log)).collect());
-    Value::Object(change)
 }
 
 /// Provisioned storage grows only together with its IOPS, and IOPS only together with the size.

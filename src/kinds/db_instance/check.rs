@@ -6,6 +6,9 @@
 //!
 //! Source, where no other is named: the API reference of `CreateDBInstance`.
 
+use std::collections::BTreeMap;
+
+use super::check_cluster;
 use super::check_storage;
 use super::engine::{ENGINES, Engine, family};
 use super::spec::{Database, Monitoring, Parameter, PerformanceInsights};
@@ -28,18 +31,28 @@ pub fn check(database: &Database) -> Vec<Finding> {
     monitoring(database.monitoring.as_ref(), &mut found);
     logs(database, &mut found);
     tags(database, &mut found);
-    check_storage::check(database, &mut found);
+    match database.aurora() {
+        Some(cluster) => check_cluster::check(database, &cluster, &mut found),
+        None => single(database, &mut found),
+    }
     found
+}
+
+/// Finds what is wrong with a database that is an instance of its own.
+fn single(database: &Database, found: &mut Findings) {
+    check_storage::check(database, found);
+    if database.cluster.is_some() {
+        let message = format!("{} has no cluster here", database.engine);
+        found.push(
+            Finding::error("/cluster", "ClusterNeedsAurora", message)
+                .hint("engine: aurora-postgresql or aurora-mysql; multiAz: true for a standby"),
+        );
+    }
 }
 
 fn engine(database: &Database, found: &mut Findings) {
     let name = database.engine.to_ascii_lowercase();
-    if name.starts_with("aurora") {
-        found.push(
-            Finding::error("/engine", "AuroraNotSupported", format!("{name} runs in a DB cluster"))
-                .hint("`database` declares a single DB instance: postgres or mysql, for example"),
-        );
-    } else if Engine::of(&name).is_none() {
+    if Engine::of(&name).is_none() {
         found.push(
             Finding::error("/engine", "UnknownEngine", format!("no DB instance has engine {name}"))
                 .hint(format!("one of {}", ENGINES.join(", "))),
@@ -68,20 +81,29 @@ fn version(database: &Database, found: &mut Findings) {
 }
 
 fn class(database: &Database, found: &mut Findings) {
-    let class = database.size_class.to_ascii_lowercase();
+    class_at("/sizeClass", &database.size_class, database, found);
+}
+
+/// Checks the class of the instance or of a member.
+pub(super) fn class_at(pointer: &str, text: &str, database: &Database, found: &mut Findings) {
+    let class = text.to_ascii_lowercase();
+    let is_serverless = class == "db.serverless";
     let mut parts = class.split('.');
     let is_class = parts.next() == Some("db")
         && parts.next().is_some_and(|family| !family.is_empty())
         && parts.next().is_some_and(|size| !size.is_empty());
-    if !is_class {
-        let message = format!("{} is no DB instance class", database.size_class);
+    if !is_class && !is_serverless {
+        let message = format!("{text} is no DB instance class");
         found.push(
-            Finding::error("/sizeClass", "InvalidSizeClass", message).hint("as in db.r6g.large"),
+            Finding::error(pointer, "InvalidSizeClass", message).hint("as in db.r6g.large"),
         );
     }
-    if class == "db.serverless" {
+    if is_serverless && !Engine::of(&database.engine).is_some_and(Engine::is_aurora) {
         let message = "db.serverless runs in an Aurora cluster";
-        found.push(Finding::error("/sizeClass", "AuroraNotSupported", message));
+        found.push(
+            Finding::error(pointer, "ServerlessNeedsAurora", message)
+                .hint("engine: aurora-postgresql or aurora-mysql"),
+        );
     }
 }
 
@@ -106,8 +128,8 @@ fn names(database: &Database, found: &mut Findings) {
     }
 }
 
-/// Says what is wrong with a DB instance identifier.
-pub(super) fn identifier_mistake(name: &str) -> Option<String> {
+/// Says what is wrong with the identifier of a DB instance or cluster.
+pub fn identifier_mistake(name: &str) -> Option<String> {
     let rule = if name.is_empty() || name.len() > 63 {
         "has to have 1 to 63 characters"
     } else if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -162,7 +184,7 @@ fn windows(database: &Database, found: &mut Findings) {
     }
 }
 
-fn window(
+pub(super) fn window(
     pointer: &str,
     text: Option<&str>,
     weekly: bool,
@@ -191,20 +213,33 @@ fn window(
 }
 
 fn parameters(database: &Database, found: &mut Findings) {
-    if database.parameters.is_some() && database.parameter_group.is_some() {
+    let declared = database.parameters.as_ref();
+    parameters_at("", declared, database.parameter_group.is_some(), found);
+}
+
+/// Checks parameters, of the members or of the cluster, and whether a group is named beside them.
+pub(super) fn parameters_at(
+    pointer: &str,
+    declared: Option<&BTreeMap<String, Parameter>>,
+    has_group: bool,
+    found: &mut Findings,
+) {
+    if declared.is_some() && has_group {
+        let pointer = format!("{pointer}/parameterGroup");
         found.push(
             Finding::error(
-                "/parameterGroup",
+                &pointer,
                 "ParametersAndGroup",
                 "parameters make a group of the database's own, which excludes another",
             )
             .hint("leave out one of parameters and parameterGroup"),
         );
     }
-    for (name, parameter) in database.parameters.iter().flatten() {
+    for (name, parameter) in declared.into_iter().flatten() {
         let Parameter::Detailed(detailed) = parameter else { continue };
         if detailed.value.is_some() == detailed.reset {
-            let pointer = format!("/parameters/{}", name.replace('~', "~0").replace('/', "~1"));
+            let name_part = name.replace('~', "~0").replace('/', "~1");
+            let pointer = format!("{pointer}/parameters/{name_part}");
             let message = format!("{name} needs either a value or reset: true");
             found.push(Finding::error(&pointer, "ValueOrReset", message));
         }
@@ -242,7 +277,7 @@ fn database_name(database: &Database, found: &mut Findings) {
             return found.push(Finding::error("/databaseName", "NoDatabaseName", message));
         }
         Some(Engine::Oracle) => 8,
-        Some(Engine::Postgres) => 63,
+        Some(Engine::Postgres | Engine::AuroraPostgres) => 63,
         _ => 64,
     };
     if !is_word(name, longest) {

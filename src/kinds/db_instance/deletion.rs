@@ -21,6 +21,9 @@ pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
 
 /// Returns the call that deletes an instance, with a final snapshot or expressly without.
 pub(super) fn delete(id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {
+    if let Some(cluster) = actual.text("DBClusterIdentifier").filter(|name| !name.is_empty()) {
+        return leave(id, cluster);
+    }
     let call = Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", id.name.as_ref());
     let (call, kept) = match snapshot {
         Some(name) => (
@@ -41,6 +44,16 @@ pub(super) fn delete(id: &ResourceId, actual: &Observed, snapshot: Option<&str>)
         _ => notice("NoAutomatedBackups", "it has no automated backups that could stay".to_owned()),
     };
     Deletion { calls: vec![call.with("DeleteAutomatedBackups", false)], notices: vec![kept, backups] }
+}
+
+/// Returns the call that deletes an instance in a cluster. The data and their backups are the
+/// cluster's: there is no snapshot to take, and AWS refuses to be asked for one.
+fn leave(id: &ResourceId, cluster: &str) -> Deletion {
+    let call = Call::new("rds", "DeleteDBInstance")
+        .with("DBInstanceIdentifier", id.name.as_ref())
+        .with("SkipFinalSnapshot", true);
+    let kept = format!("the data and the backups are those of the cluster {cluster}");
+    Deletion { calls: vec![call], notices: vec![notice("DataInCluster", kept)] }
 }
 
 fn notice(code: &str, message: String) -> Notice {

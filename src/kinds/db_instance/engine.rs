@@ -4,8 +4,11 @@
 
 use crate::model::version::major_components;
 
-/// The engines that a DB instance can have; Aurora and RDS Custom are other kinds of resource.
-pub const ENGINES: [&str; 15] = [
+/// The engines that a DB instance can have, of its own or in a cluster; RDS Custom is another kind of
+/// resource.
+pub const ENGINES: [&str; 17] = [
+    "aurora-postgresql",
+    "aurora-mysql",
     "postgres",
     "mysql",
     "mariadb",
@@ -26,6 +29,10 @@ pub const ENGINES: [&str; 15] = [
 /// Names the family of engines that share limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
+    /// `aurora-postgresql`.
+    AuroraPostgres,
+    /// `aurora-mysql`.
+    AuroraMySql,
     /// `postgres`.
     Postgres,
     /// `mysql`.
@@ -48,6 +55,8 @@ impl Engine {
             return None;
         }
         Some(match name.split('-').next()? {
+            "aurora" if name == "aurora-mysql" => Self::AuroraMySql,
+            "aurora" => Self::AuroraPostgres,
             "postgres" => Self::Postgres,
             "mysql" => Self::MySql,
             "mariadb" => Self::MariaDb,
@@ -56,6 +65,11 @@ impl Engine {
             "db2" => Self::Db2,
             _ => return None,
         })
+    }
+
+    /// Tells whether instances with this engine are members of a cluster, which has the storage.
+    pub fn is_aurora(self) -> bool {
+        matches!(self, Self::AuroraPostgres | Self::AuroraMySql)
     }
 
     /// Returns the size in GiB from which gp3 storage takes IOPS and throughput of one's own.
@@ -94,14 +108,14 @@ impl Engine {
 
     /// Returns the name that the AWS console gives the master user.
     pub fn master_username(self) -> &'static str {
-        if self == Self::Postgres { "postgres" } else { "admin" }
+        if matches!(self, Self::Postgres | Self::AuroraPostgres) { "postgres" } else { "admin" }
     }
 
     /// Returns the TCP port where none is declared.
     pub fn port(self) -> u16 {
         match self {
-            Self::Postgres => 5432,
-            Self::MySql | Self::MariaDb => 3306,
+            Self::Postgres | Self::AuroraPostgres => 5432,
+            Self::MySql | Self::AuroraMySql | Self::MariaDb => 3306,
             Self::Oracle => 1521,
             Self::SqlServer => 1433,
             Self::Db2 => 50000,
@@ -109,8 +123,14 @@ impl Engine {
     }
 
     /// Returns the log types that can be exported; empty where the reference lists none.
+    ///
+    /// Source: the API reference of `CreateDBInstance` and `CreateDBCluster`.
     pub fn log_types(self) -> &'static [&'static str] {
         match self {
+            Self::AuroraPostgres => &["instance", "postgresql", "iam-db-auth-error"],
+            Self::AuroraMySql => {
+                &["audit", "error", "general", "instance", "slowquery", "iam-db-auth-error"]
+            }
             Self::Postgres => &["postgresql", "upgrade", "iam-db-auth-error"],
             Self::MySql => &["audit", "error", "general", "slowquery", "iam-db-auth-error"],
             _ => &[],
@@ -119,7 +139,8 @@ impl Engine {
 }
 
 /// Returns the DB parameter group family of an engine and version, for example `postgres15`,
-/// `mysql8.0`, `mariadb10.11`, `oracle-ee-19`, `sqlserver-se-15.0`, `db2-se-11.5`.
+/// `mysql8.0`, `mariadb10.11`, `oracle-ee-19`, `sqlserver-se-15.0`, `db2-se-11.5`,
+/// `aurora-postgresql16`, `aurora-mysql8.0`.
 ///
 /// `None` where the version is too short to tell (`8` of MySQL may be 8.0 or 8.4).
 ///
@@ -160,7 +181,9 @@ mod tests {
             ("oracle-se2-cdb", "21", Some("oracle-se2-cdb-21")),
             ("sqlserver-se", "15.00.4312.2.v1", Some("sqlserver-se-15.0")),
             ("db2-se", "11.5.9.0.sb00013", Some("db2-se-11.5")),
-            ("aurora-postgresql", "15.4", None),
+            ("aurora-postgresql", "15.4", Some("aurora-postgresql15")),
+            ("Aurora-MySQL", "8.0.mysql_aurora.3.05.2", Some("aurora-mysql8.0")),
+            ("aurora-mysql", "8", None),
             ("postgres", "latest", None),
         ] {
             assert_eq!(family(engine, version).as_deref(), expected, "{engine} {version}");
@@ -169,7 +192,7 @@ mod tests {
 
     #[test]
     fn engines_that_are_other_resources_are_not_known() {
-        for name in ["aurora-mysql", "aurora", "custom-oracle-ee", "custom", "neptune", ""] {
+        for name in ["aurora", "aurora-oracle", "custom-oracle-ee", "custom", "neptune", ""] {
             assert_eq!(Engine::of(name), None, "{name}");
         }
     }

@@ -70,20 +70,20 @@ fn invalid_identifier(message: String) -> Refusal {
 
 /// Collects fields that are declared.
 #[derive(Default)]
-struct Fields(BTreeMap<Field, Input>);
+pub(super) struct Fields(pub(super) BTreeMap<Field, Input>);
 
 impl Fields {
-    fn put(&mut self, field: &'static str, value: Option<impl Into<Value>>) {
+    pub(super) fn put(&mut self, field: &'static str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.0.insert(Cow::Borrowed(field), Input::Known(value.into()));
         }
     }
 
-    fn text(&mut self, field: &'static str, value: Option<&String>) {
+    pub(super) fn text(&mut self, field: &'static str, value: Option<&String>) {
         self.put(field, value.map(String::as_str));
     }
 
-    fn input(&mut self, field: &'static str, input: Option<&Input>) {
+    pub(super) fn input(&mut self, field: &'static str, input: Option<&Input>) {
         if let Some(input) = input {
             self.0.insert(Cow::Borrowed(field), input.clone());
         }
@@ -141,6 +141,7 @@ fn placement_fields(database: &Database, placement: &Placement<'_>, fields: &mut
     fields.put("securityGroups", database.security_groups.clone());
     fields.put("publiclyAccessible", database.publicly_accessible);
     fields.put("port", database.port);
+    fields.put("logExports", database.log_exports.clone());
 }
 
 fn behaviour_fields(database: &Database, fields: &mut Fields) {
@@ -158,7 +159,7 @@ fn behaviour_fields(database: &Database, fields: &mut Fields) {
     fields.put("tags", database.tags.as_ref().map(|tags| json!(tags)));
 }
 
-fn insight_fields(database: &Database, fields: &mut Fields) {
+pub(super) fn insight_fields(database: &Database, fields: &mut Fields) {
     if let Some(insights) = &database.performance_insights {
         fields.put("performanceInsights.enabled", Some(insights.enabled));
         fields.put("performanceInsights.retentionDays", insights.retention_days);
@@ -168,7 +169,6 @@ fn insight_fields(database: &Database, fields: &mut Fields) {
         fields.put("monitoring.intervalSeconds", Some(monitoring.interval_seconds));
         fields.text("monitoring.roleArn", monitoring.role_arn.as_ref());
     }
-    fields.put("logExports", database.log_exports.clone());
 }
 
 /// The safe defaults of a new database, for what is not declared.

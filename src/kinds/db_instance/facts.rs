@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::rules::{LIMITED, RULES};
+use crate::kinds::modification;
 use crate::model::kind::Lists;
 use crate::model::{Bound, ErrorClass, Notice, Observed, Readiness};
 
@@ -112,7 +113,7 @@ pub(super) fn notices(desired: &Bound, actual: &Observed) -> Vec<Notice> {
         let message = "RDS cannot use or rotate the secret with the master password";
         found.push(notice("manageMasterPassword", "SecretImpaired", message.to_owned()));
     }
-    found.extend(undeclared_queue(desired, actual));
+    found.extend(modification::undeclared_queue(RULES, desired, actual));
     found
 }
 
@@ -127,37 +128,6 @@ fn group_status(actual: &Observed, status: &str) -> bool {
     groups.into_iter().flatten().any(|group| {
         group.get("ParameterApplyStatus").and_then(Value::as_str) == Some(status)
     })
-}
-
-/// What somebody queued for fields that Git does not declare is left alone, and told.
-fn undeclared_queue<'a>(
-    desired: &'a Bound,
-    actual: &'a Observed,
-) -> impl Iterator<Item = Notice> + 'a {
-    let declared = |member: &str| {
-        RULES
-            .iter()
-            .any(|rule| rule.pending == Some(member) && desired.declared(rule.field).is_some())
-    };
-    queue(actual).filter(move |member| !declared(member)).map(|member| {
-        let message = format!(
-            "{member} changes in the next maintenance window, as somebody asked; Git does not \
-             declare it"
-        );
-        notice("", "UndeclaredChangeQueued", message)
-    })
-}
-
-/// Lists the members that AWS will change in the next maintenance window.
-///
-/// Log exports are listed there too, while AWS is changing them, and wait for no window.
-pub(super) fn queue(actual: &Observed) -> impl Iterator<Item = &str> {
-    let pending = actual.member("PendingModifiedValues").and_then(Value::as_object);
-    pending
-        .into_iter()
-        .flatten()
-        .filter(|(member, value)| !value.is_null() && *member != "PendingCloudwatchLogsExports")
-        .map(|(member, _)| member.as_str())
 }
 
 /// Says what an error code means.
@@ -175,6 +145,8 @@ pub(super) fn classify(code: &str) -> ErrorClass {
         | "InvalidDBInstanceStateFault"
         | "DBInstanceNotReady"
         | "InvalidDBClusterStateFault"
+        // Of a member whose cluster is not to be seen yet.
+        | "DBClusterNotFoundFault"
         | "InvalidDBSecurityGroupState"
         | "InvalidDBParameterGroupState"
         | "InvalidDBSnapshotState"

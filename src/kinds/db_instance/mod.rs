@@ -2,17 +2,22 @@
 //!
 //! [`spec`] is the manifest section, `check` what it alone proves wrong, `expand` the resource that
 //! it asks for, `rules` the field rules, `calls` the calls as data, `deletion` how one is deleted,
-//! `engine` facts about engines.
+//! `engine` facts about engines; `cluster` is the part of the section that an Aurora database has,
+//! `check_cluster` what that proves wrong, `member` the instance that a member of a cluster is.
 //!
-//! Aurora and Multi-AZ DB clusters are other resources; fields that a cluster owns are left to it.
+//! A cluster is another resource; what it owns of its members is left to it. Multi-AZ DB clusters of
+//! other engines are not there.
 
 mod calls;
 mod check;
+mod check_cluster;
 mod check_storage;
+mod cluster;
 mod deletion;
 pub mod engine;
 mod expand;
 mod facts;
+mod member;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -89,8 +94,17 @@ impl Kind for DbInstance {
         actual.text("PreferredMaintenanceWindow").or_else(declared)
     }
 
+    fn part_of<'a>(&self, actual: &'a Observed) -> Option<&'a str> {
+        actual.text("DBClusterIdentifier")
+    }
+
     fn offers(&self) -> &'static [Offer] {
         spec::OFFERS
+    }
+
+    /// The data of a member are its cluster's.
+    fn starts_empty(&self, desired: &Bound) -> bool {
+        desired.declared("cluster").is_none()
     }
 
     fn create(&self, desired: &Bound) -> Vec<Call> {

@@ -53,6 +53,8 @@ pub(super) const PERMISSIONS: &[Permission] = &[
         operation: "CreateDBInstance",
         grants: &[
             Grant::of(&["rds:CreateDBInstance"], INSTANCES_AND_GROUPS),
+            // Of a member, the cluster is asked about as well.
+            Grant::of(&["rds:CreateDBInstance"], &["arn:aws:rds:*:*:cluster:*"]),
             Grant::of(&["rds:AddTagsToResource"], INSTANCES),
             PASSWORD,
             KEYS,

@@ -95,6 +95,12 @@ pub(super) const RULES: &[Rule] = &[
         .compare(Compare::FoldCase)
         .disrupts(Disruption::Reboot)
         .always(),
+    // Until the cluster is settled, nobody knows whose turn it is to restart.
+    plain("cluster", "DBClusterIdentifier")
+        .compare(Compare::FoldCase)
+        .immutable("ClusterImmutable")
+        .with("sizeClass"),
+    plain("promotionTier", "PromotionTier"),
     storage("storage.type", "StorageType").compare(Compare::FoldCase),
     storage("storage.sizeGiB", "AllocatedStorage")
         .compare(Compare::Storage {

@@ -19,19 +19,14 @@ use aws_sdk_rds::operation::restore_db_instance_from_db_snapshot::{
     RestoreDbInstanceFromDbSnapshotOutput, builders::RestoreDBInstanceFromDBSnapshotFluentBuilder,
 };
 use aws_sdk_rds::types::builders::{
-    AdditionalStorageVolumeBuilder, CloudwatchLogsExportConfigurationBuilder,
-    ModifyAdditionalStorageVolumeBuilder, ProcessorFeatureBuilder, TagSpecificationBuilder,
+    AdditionalStorageVolumeBuilder, ModifyAdditionalStorageVolumeBuilder, ProcessorFeatureBuilder,
 };
 use aws_sdk_rds::types::{
-    ActivityStreamMode, ActivityStreamPolicyStatus, ActivityStreamStatus, AdditionalStorageVolume,
-    AdditionalStorageVolumeOutput, AutomationMode, CertificateDetails,
-    CloudwatchLogsExportConfiguration, DatabaseInsightsMode, DbInstance,
-    DbInstanceAutomatedBackupsReplication, DbInstanceRole, DbInstanceStatusInfo,
-    DbParameterGroupStatus, DbSecurityGroupMembership, DomainMembership, Endpoint,
-    MasterUserAuthenticationType, MasterUserSecret, ModifyAdditionalStorageVolume,
-    OptionGroupMembership, PendingCloudwatchLogsExports, PendingModifiedValues, ProcessorFeature,
-    ReplicaMode, StorageEncryptionType, TagSpecification, UpgradeRolloutOrder,
-    VpcSecurityGroupMembership,
+    ActivityStreamPolicyStatus, AdditionalStorageVolume, AdditionalStorageVolumeOutput,
+    AutomationMode, DbInstance, DbInstanceAutomatedBackupsReplication, DbInstanceRole,
+    DbInstanceStatusInfo, DbParameterGroupStatus, DbSecurityGroupMembership, Endpoint,
+    ModifyAdditionalStorageVolume, OptionGroupMembership, PendingModifiedValues, ProcessorFeature,
+    ReplicaMode,
 };
 use serde_json::Value;
 
@@ -182,9 +177,6 @@ parameters!(RestoreDBInstanceFromDBSnapshotFluentBuilder {
     ManageMasterUserPassword: set_manage_master_user_password,
     MasterUserSecretKmsKeyId: set_master_user_secret_kms_key_id,
 });
-parameters!(CloudwatchLogsExportConfiguration = CloudwatchLogsExportConfigurationBuilder {
-    EnableLogTypes: set_enable_log_types, DisableLogTypes: set_disable_log_types,
-});
 parameters!(ProcessorFeature = ProcessorFeatureBuilder {
     Name: set_name, Value: set_value,
 });
@@ -197,9 +189,6 @@ parameters!(ModifyAdditionalStorageVolume = ModifyAdditionalStorageVolumeBuilder
     VolumeName: set_volume_name, AllocatedStorage: set_allocated_storage, IOPS: set_iops,
     MaxAllocatedStorage: set_max_allocated_storage, StorageThroughput: set_storage_throughput,
     StorageType: set_storage_type, SetForDelete: set_set_for_delete,
-});
-parameters!(TagSpecification = TagSpecificationBuilder {
-    ResourceType: set_resource_type, Tags: set_tags,
 });
 
 members!(DescribeDbInstancesOutput { DBInstances: db_instances, Marker: marker });
@@ -290,18 +279,11 @@ members!(Endpoint {
 members!(DbSecurityGroupMembership {
     DBSecurityGroupName: db_security_group_name, Status: status,
 });
-members!(VpcSecurityGroupMembership {
-    VpcSecurityGroupId: vpc_security_group_id, Status: status,
-});
 members!(DbParameterGroupStatus {
     DBParameterGroupName: db_parameter_group_name, ParameterApplyStatus: parameter_apply_status,
 });
 members!(OptionGroupMembership {
     OptionGroupName: option_group_name, Status: status,
-});
-members!(DomainMembership {
-    Domain: domain, Status: status, FQDN: fqdn, IAMRoleName: iam_role_name, OU: ou,
-    AuthSecretArn: auth_secret_arn, DnsIps: dns_ips,
 });
 members!(DbInstanceStatusInfo {
     StatusType: status_type, Normal: normal, Status: status, Message: message,
@@ -311,15 +293,6 @@ members!(ProcessorFeature {
 });
 members!(DbInstanceRole {
     RoleArn: role_arn, FeatureName: feature_name, Status: status,
-});
-members!(CertificateDetails {
-    CAIdentifier: ca_identifier, ValidTill: valid_till,
-});
-members!(MasterUserSecret {
-    SecretArn: secret_arn, SecretStatus: secret_status, KmsKeyId: kms_key_id,
-});
-members!(PendingCloudwatchLogsExports {
-    LogTypesToEnable: log_types_to_enable, LogTypesToDisable: log_types_to_disable,
 });
 members!(AdditionalStorageVolume {
     VolumeName: volume_name, AllocatedStorage: allocated_storage, IOPS: iops,
@@ -337,15 +310,9 @@ members!(DbInstanceAutomatedBackupsReplication {
     DBInstanceAutomatedBackupsArn: db_instance_automated_backups_arn,
 });
 enumerations!(
-    ActivityStreamMode,
     ActivityStreamPolicyStatus,
-    ActivityStreamStatus,
     AutomationMode,
-    DatabaseInsightsMode,
-    MasterUserAuthenticationType,
     ReplicaMode,
-    StorageEncryptionType,
-    UpgradeRolloutOrder,
 );
 
 #[cfg(test)]
@@ -379,16 +346,11 @@ mod tests {
             PendingModifiedValues,
             Endpoint,
             DbSecurityGroupMembership,
-            VpcSecurityGroupMembership,
             DbParameterGroupStatus,
             OptionGroupMembership,
-            DomainMembership,
             DbInstanceStatusInfo,
             ProcessorFeature,
             DbInstanceRole,
-            CertificateDetails,
-            MasterUserSecret,
-            PendingCloudwatchLogsExports,
             AdditionalStorageVolume,
             AdditionalStorageVolumeOutput,
             DbInstanceAutomatedBackupsReplication,

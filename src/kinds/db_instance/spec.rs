@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 
 use crate::model::Offer;
 
-pub use super::check::check;
+pub use super::check::{check, identifier_mistake};
+pub use super::cluster::{Cluster, Member, Members, Serverless};
+pub use super::engine::Engine;
 pub use super::expand::{Placement, identifier, resource};
+pub use super::member::{MemberPlacement, member_resource};
 
 /// What a database offers to the texts of other resources. The password stays in its secret: what
 /// is offered is the secret's ARN.
@@ -29,8 +32,8 @@ pub const OFFERS: &[Offer] = &[
     Offer::text("secretArn", "MasterUserSecret.SecretArn"),
 ];
 
-/// Declares a relational database: one RDS DB instance and, where `parameters` are declared, its
-/// own DB parameter group.
+/// Declares a relational database: one RDS DB instance or, with an Aurora engine, a cluster with its
+/// members; and, where `parameters` are declared, its own parameter group.
 ///
 /// A field that is left out is not managed: AWS's value, or one set by hand, stays. The defaults
 /// named below are sent when the database is made and never compared afterwards.
@@ -39,14 +42,16 @@ pub const OFFERS: &[Offer] = &[
 pub struct Database {
     /// The engine, as RDS names it: `postgres`, `mysql`, `mariadb`, `oracle-ee`, `oracle-ee-cdb`,
     /// `oracle-se2`, `oracle-se2-cdb`, `sqlserver-ee`, `sqlserver-se`, `sqlserver-ex`,
-    /// `sqlserver-web`, `sqlserver-dev-ee`, `db2-ae`, `db2-se` or `db2-ce`. It cannot be changed.
+    /// `sqlserver-web`, `sqlserver-dev-ee`, `db2-ae`, `db2-se` or `db2-ce`; for a cluster
+    /// `aurora-postgresql` or `aurora-mysql`. It cannot be changed.
     pub engine: String,
     /// The engine's version, quoted: `"15"` follows the minor versions of 15, `"15.4"` is a lower
     /// bound within 15. A version that AWS has moved ahead is left alone; it cannot go back.
     pub version: String,
-    /// The DB instance class, for example `db.r6g.large`. Changing it restarts the database.
+    /// The DB instance class, for example `db.r6g.large`. Changing it restarts the database. In a
+    /// cluster it is the class of each member that names none, and they restart one after the other.
     pub size_class: String,
-    /// The DB instance identifier: 1 to 63 letters, digits and hyphens, the first one a letter.
+    /// The DB instance or DB cluster identifier: 1 to 63 letters, digits and hyphens, the first one a letter.
     /// Default: the name of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
@@ -54,6 +59,9 @@ pub struct Database {
     /// Default `false`: it is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopt: bool,
+    /// The cluster, for an Aurora engine only. Default: one with a single member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// The storage. Default: each of its fields by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
@@ -155,7 +163,8 @@ pub struct Database {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Storage {
-    /// The storage type: `gp2`, `gp3`, `io1`, `io2` or `standard`. Default `gp3`.
+    /// The storage type: `gp2`, `gp3`, `io1`, `io2` or `standard`; of a cluster `aurora` or, for
+    /// I/O-optimised, `aurora-iopt1`. Default `gp3`; of a cluster AWS's, `aurora`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The size in GiB. It can grow, never shrink; with `maxSizeGiB` it is a lower bound. Growth
@@ -189,7 +198,8 @@ pub struct Storage {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Backups {
-    /// Days for which backups are kept, 0 to 35; 0 turns backups off. Default 7.
+    /// Days for which backups are kept, 0 to 35; 0 turns backups off, which a cluster does not allow.
+    /// Default 7.
     #[schemars(range(min = 0, max = 35))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_days: Option<u32>,
@@ -232,7 +242,8 @@ pub struct Monitoring {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreFrom {
-    /// The identifier or ARN of a DB snapshot.
+    /// The identifier or ARN of a DB snapshot; for a cluster that of a DB cluster snapshot, or the
+    /// ARN of a DB snapshot.
     pub snapshot: String,
 }
 
@@ -344,6 +355,7 @@ impl Database {
             size_class: size_class.to_owned(),
             identifier: None,
             adopt: false,
+            cluster: None,
             storage: None,
             multi_az: None,
             availability_zone: None,

@@ -1,16 +1,16 @@
 //! RDS DB parameter groups.
 //!
 //! [`spec`] makes the resource that a database with `parameters` asks for, `rules` are the field
-//! rules, `calls` the calls as data.
+//! rules; the calls are those of every kind of parameter group.
 
-mod calls;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
 pub mod spec;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::kinds::parameter_group::{self, Naming};
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
@@ -22,8 +22,18 @@ pub const NAME: KindName = KindName::new("db_parameter_group");
 /// The kind.
 pub const KIND: DbParameterGroup = DbParameterGroup;
 
-/// How many names one filter is given.
-const NAMES_PER_FILTER: usize = 100;
+const NAMING: Naming = Naming {
+    list: "DBParameterGroups",
+    name: "DBParameterGroupName",
+    arn: "DBParameterGroupArn",
+    arn_type: "pg",
+    create: "CreateDBParameterGroup",
+    modify: "ModifyDBParameterGroup",
+    reset: "ResetDBParameterGroup",
+    delete: "DeleteDBParameterGroup",
+    parameters: "DescribeDBParameters",
+    tag: "AddTagsToResource",
+};
 
 /// States the facts of the kind.
 #[derive(Debug, Clone, Copy)]
@@ -49,42 +59,16 @@ impl Kind for DbParameterGroup {
         }]
     }
 
-    /// Names each group as AWS keeps it, in lower case.
-    fn assemble(&self, mut lists: Lists) -> Vec<(String, Map<String, Value>)> {
-        lists
-            .remove("DBParameterGroups")
-            .into_iter()
-            .flatten()
-            .filter_map(|item| match item {
-                Value::Object(members) => {
-                    let name = members.get("DBParameterGroupName")?.as_str()?.to_ascii_lowercase();
-                    Some((name, members))
-                }
-                _ => None,
-            })
-            .collect()
+    fn assemble(&self, lists: Lists) -> Vec<(String, Map<String, Value>)> {
+        parameter_group::assemble(&NAMING, lists)
     }
 
     fn confirm(&self, name: &str) -> Option<Call> {
         Some(Call::new("rds", "DescribeDBParameterGroups").with("DBParameterGroupName", name))
     }
 
-    /// Reads the declared parameters from every source, so that one that equals the engine's
-    /// default counts as set.
-    ///
-    /// Source: the API reference of `DescribeDBParameters`, whose only filter is `parameter-name`.
     fn details(&self, desired: &Bound, _actual: &Observed) -> Vec<Call> {
-        let declared = desired.declared("parameters").and_then(Value::as_object);
-        let names: Vec<&String> = declared.into_iter().flatten().map(|(name, _)| name).collect();
-        names
-            .chunks(NAMES_PER_FILTER)
-            .map(|names| {
-                Call::new("rds", "DescribeDBParameters")
-                    .with("DBParameterGroupName", desired.id.name.as_ref())
-                    .with("Filters", json!([{ "Name": "parameter-name", "Values": names }]))
-                    .with("MaxRecords", 100)
-            })
-            .collect()
+        parameter_group::details(&NAMING, desired)
     }
 
     /// The tags are read where the manifest declares some.
@@ -107,19 +91,19 @@ impl Kind for DbParameterGroup {
     }
 
     fn create(&self, desired: &Bound) -> Vec<Call> {
-        calls::create(desired)
+        parameter_group::create(&NAMING, desired)
     }
 
     fn update(&self, desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Vec<Call> {
-        calls::update(desired, actual, deltas)
+        parameter_group::update(&NAMING, desired, actual, deltas)
     }
 
     fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
-        calls::own(id, actual, owner)
+        parameter_group::own(&NAMING, id, actual, owner)
     }
 
     fn delete(&self, id: &ResourceId, _actual: &Observed, _snapshot: Option<&str>) -> Deletion {
-        calls::delete(id)
+        parameter_group::delete(&NAMING, id)
     }
 
     fn permissions(&self) -> &'static [Permission] {

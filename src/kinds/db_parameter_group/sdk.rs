@@ -18,11 +18,10 @@ use aws_sdk_rds::operation::reset_db_parameter_group::{
 use aws_sdk_rds::operation::delete_db_parameter_group::{
     DeleteDbParameterGroupOutput, builders::DeleteDBParameterGroupFluentBuilder,
 };
-use aws_sdk_rds::types::builders::ParameterBuilder;
-use aws_sdk_rds::types::{ApplyMethod, DbParameterGroup, Parameter};
+use aws_sdk_rds::types::DbParameterGroup;
 use serde_json::Value;
 
-use crate::kinds::sdk::{Clients, Failure, ask, enumerations, members, parameters, rds};
+use crate::kinds::sdk::{Clients, Failure, ask, members, parameters, rds};
 use crate::model::Call;
 
 /// Sends one call of this kind.
@@ -62,13 +61,6 @@ parameters!(ResetDBParameterGroupFluentBuilder {
 parameters!(DeleteDBParameterGroupFluentBuilder {
     DBParameterGroupName: set_db_parameter_group_name,
 });
-parameters!(Parameter = ParameterBuilder {
-    ParameterName: set_parameter_name, ParameterValue: set_parameter_value,
-    Description: set_description, Source: set_source, ApplyType: set_apply_type,
-    DataType: set_data_type, AllowedValues: set_allowed_values, IsModifiable: set_is_modifiable,
-    MinimumEngineVersion: set_minimum_engine_version, ApplyMethod: set_apply_method,
-    SupportedEngineModes: set_supported_engine_modes,
-});
 
 members!(DescribeDbParameterGroupsOutput {
     DBParameterGroups: db_parameter_groups, Marker: marker,
@@ -83,13 +75,6 @@ members!(DbParameterGroup {
     DBParameterGroupFamily: db_parameter_group_family, Description: description,
     DBParameterGroupArn: db_parameter_group_arn,
 });
-members!(Parameter {
-    ParameterName: parameter_name, ParameterValue: parameter_value, Description: description,
-    Source: source, ApplyType: apply_type, DataType: data_type, AllowedValues: allowed_values,
-    IsModifiable: is_modifiable, MinimumEngineVersion: minimum_engine_version,
-    ApplyMethod: apply_method, SupportedEngineModes: supported_engine_modes,
-});
-enumerations!(ApplyMethod);
 
 #[cfg(test)]
 mod tests {
@@ -118,7 +103,6 @@ mod tests {
             ModifyDbParameterGroupOutput,
             ResetDbParameterGroupOutput,
             DbParameterGroup,
-            Parameter,
         );
         check_answer!(super, "rds", "DescribeDBParameterGroups");
         check_answer!(super, "rds", "DescribeDBParameters");

@@ -24,8 +24,8 @@ pub struct Placement<'a> {
     pub workspace: &'a str,
     /// The value of the ownership tag.
     pub owner: &'a str,
-    /// The workspace's database, if it declares one.
-    pub database: Option<ResourceId>,
+    /// Where the workspace's database says by which id IAM names it, if there is one.
+    pub database: Option<Output>,
     /// Whether existing roles without our tag are taken over.
     pub adopt: bool,
 }
@@ -216,15 +216,9 @@ fn database_access(role: &Role, placement: &Placement<'_>) -> Input {
             json!([{"Effect": "Allow", "Action": "rds-db:connect", "Resource": users}]),
         ),
     ]);
-    let output = Output {
-        of: database.clone(),
-        member: "DbiResourceId".to_owned(),
-        typed: false,
-        owner: None,
-    };
     Input::Template {
         value: json!({(DATABASE_ACCESS): document}),
-        outputs: BTreeMap::from([(MARKER.to_owned(), output)]),
+        outputs: BTreeMap::from([(MARKER.to_owned(), database.clone())]),
         needs: BTreeSet::new(),
     }
 }

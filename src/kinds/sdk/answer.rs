@@ -34,6 +34,18 @@ impl Answer for i32 {
     }
 }
 
+impl Answer for i64 {
+    fn json(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
+impl Answer for f64 {
+    fn json(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
 impl<A: Answer> Answer for Vec<A> {
     fn json(&self) -> Value {
         self.iter().map(Answer::json).collect()

@@ -84,6 +84,18 @@ impl Parameter for i32 {
     }
 }
 
+impl Parameter for i64 {
+    fn read(value: &Value) -> Result<Self, Misfit> {
+        value.as_i64().map_or_else(|| expected("a whole number"), Ok)
+    }
+}
+
+impl Parameter for f64 {
+    fn read(value: &Value) -> Result<Self, Misfit> {
+        value.as_f64().map_or_else(|| expected("a number"), Ok)
+    }
+}
+
 impl<P: Parameter> Parameter for Vec<P> {
     fn read(value: &Value) -> Result<Self, Misfit> {
         let Some(items) = value.as_array() else { return expected("a list") };

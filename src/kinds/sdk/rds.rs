@@ -9,11 +9,20 @@ use aws_sdk_rds::operation::list_tags_for_resource::{
 use aws_sdk_rds::operation::remove_tags_from_resource::{
     RemoveTagsFromResourceOutput, builders::RemoveTagsFromResourceFluentBuilder,
 };
-use aws_sdk_rds::types::builders::{FilterBuilder, TagBuilder};
-use aws_sdk_rds::types::{AvailabilityZone, DbSubnetGroup, Filter, Outpost, Subnet, Tag};
+use aws_sdk_rds::types::builders::{
+    CloudwatchLogsExportConfigurationBuilder, FilterBuilder, ParameterBuilder, TagBuilder,
+    TagSpecificationBuilder,
+};
+use aws_sdk_rds::types::{
+    ActivityStreamMode, ActivityStreamStatus, ApplyMethod, AvailabilityZone, CertificateDetails,
+    CloudwatchLogsExportConfiguration, DatabaseInsightsMode, DbSubnetGroup, DomainMembership,
+    Filter, MasterUserAuthenticationType, MasterUserSecret, Outpost, Parameter,
+    PendingCloudwatchLogsExports, StorageEncryptionType, Subnet, Tag, TagSpecification,
+    UpgradeRolloutOrder, VpcSecurityGroupMembership,
+};
 use serde_json::Value;
 
-use super::{Clients, Failure, ask, members, parameters};
+use super::{Clients, Failure, ask, enumerations, members, parameters};
 use crate::model::Call;
 
 /// Sends one of the tag operations, which all resources of RDS share.
@@ -37,6 +46,30 @@ parameters!(ListTagsForResourceFluentBuilder {
 });
 parameters!(Tag = TagBuilder { Key: set_key, Value: set_value });
 parameters!(Filter = FilterBuilder { Name: set_name, Values: set_values });
+parameters!(
+    Parameter = ParameterBuilder {
+        ParameterName: set_parameter_name,
+        ParameterValue: set_parameter_value,
+        Description: set_description,
+        Source: set_source,
+        ApplyType: set_apply_type,
+        DataType: set_data_type,
+        AllowedValues: set_allowed_values,
+        IsModifiable: set_is_modifiable,
+        MinimumEngineVersion: set_minimum_engine_version,
+        ApplyMethod: set_apply_method,
+        SupportedEngineModes: set_supported_engine_modes,
+    }
+);
+parameters!(
+    CloudwatchLogsExportConfiguration = CloudwatchLogsExportConfigurationBuilder {
+        EnableLogTypes: set_enable_log_types,
+        DisableLogTypes: set_disable_log_types,
+    }
+);
+parameters!(
+    TagSpecification = TagSpecificationBuilder { ResourceType: set_resource_type, Tags: set_tags }
+);
 
 members!(AddTagsToResourceOutput {});
 members!(RemoveTagsFromResourceOutput {});
@@ -59,6 +92,48 @@ members!(Subnet {
 });
 members!(AvailabilityZone { Name: name });
 members!(Outpost { Arn: arn });
+members!(Parameter {
+    ParameterName: parameter_name,
+    ParameterValue: parameter_value,
+    Description: description,
+    Source: source,
+    ApplyType: apply_type,
+    DataType: data_type,
+    AllowedValues: allowed_values,
+    IsModifiable: is_modifiable,
+    MinimumEngineVersion: minimum_engine_version,
+    ApplyMethod: apply_method,
+    SupportedEngineModes: supported_engine_modes,
+});
+members!(VpcSecurityGroupMembership { VpcSecurityGroupId: vpc_security_group_id, Status: status });
+members!(DomainMembership {
+    Domain: domain,
+    Status: status,
+    FQDN: fqdn,
+    IAMRoleName: iam_role_name,
+    OU: ou,
+    AuthSecretArn: auth_secret_arn,
+    DnsIps: dns_ips,
+});
+members!(CertificateDetails { CAIdentifier: ca_identifier, ValidTill: valid_till });
+members!(MasterUserSecret {
+    SecretArn: secret_arn,
+    SecretStatus: secret_status,
+    KmsKeyId: kms_key_id,
+});
+members!(PendingCloudwatchLogsExports {
+    LogTypesToEnable: log_types_to_enable,
+    LogTypesToDisable: log_types_to_disable,
+});
+enumerations!(
+    ActivityStreamMode,
+    ActivityStreamStatus,
+    ApplyMethod,
+    DatabaseInsightsMode,
+    MasterUserAuthenticationType,
+    StorageEncryptionType,
+    UpgradeRolloutOrder,
+);
 
 #[cfg(test)]
 mod tests {
@@ -84,6 +159,12 @@ mod tests {
             Subnet,
             AvailabilityZone,
             Outpost,
+            Parameter,
+            VpcSecurityGroupMembership,
+            DomainMembership,
+            CertificateDetails,
+            MasterUserSecret,
+            PendingCloudwatchLogsExports,
         );
         let wire = Wire::answering(include_str!("answers/ListTagsForResource.xml"));
         let call = Call::new("rds", "ListTagsForResource");

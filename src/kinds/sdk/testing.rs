@@ -91,6 +91,7 @@ fn samples() -> Vec<Value> {
         json!([{"VolumeName": "a", "IOPS": 7}]),
         json!([{"ResourceType": "a", "Tags": [{"Key": "a", "Value": "b"}]}]),
         json!({"EnableLogTypes": ["a"], "DisableLogTypes": ["b"]}),
+        json!({"MinCapacity": 0.5, "MaxCapacity": 2, "SecondsUntilAutoPause": 300}),
     ]
 }
 

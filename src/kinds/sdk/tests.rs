@@ -6,10 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::testing::Wire;
-use crate::kinds::{self, db_instance, db_parameter_group, db_subnet_group, iam_role, vpc};
+use crate::kinds::{
+    self, db_cluster, db_cluster_parameter_group, db_instance, db_parameter_group, db_subnet_group,
+    iam_role, vpc,
+};
 use crate::model::delta::Timing;
 use crate::model::{
-    AccountId, Bound, Call, Change, Delta, Input, Kind, KindName, Observed, Origin, Region,
+    AccountId, Bound, Call, Change, Delta, Input, Kind, KindName, Observed, Origin, Output, Region,
     Resource, ResourceId, Rule, Scope,
 };
 
@@ -54,7 +57,8 @@ fn observed(members: Value) -> Observed {
 }
 
 fn delta(field: &str, parameter: &str, from: Value, to: Value, timing: Timing) -> Delta {
-    let rule = db_instance::KIND.rules().iter().find(|rule| rule.field == field);
+    let rules = db_instance::KIND.rules().iter().chain(db_cluster::KIND.rules());
+    let rule = rules.into_iter().find(|rule| rule.field == field);
     Delta {
         field: field.to_owned(),
         parameter: parameter.to_owned(),
@@ -161,23 +165,138 @@ async fn every_call_of_an_instance_can_be_sent() {
 }
 
 #[tokio::test]
+async fn every_call_of_a_member_of_a_cluster_can_be_sent() {
+    let kind = &db_instance::KIND;
+    let mut section = full_database();
+    section["engine"] = json!("aurora-postgresql");
+    section["cluster"] = json!({"members": {"a": {"promotionTier": 0,
+        "availabilityZone": "eu-west-1a", "maintenanceWindow": "sun:06:00-sun:07:00"}}});
+    let database: db_instance::spec::Database = serde_json::from_value(section).unwrap();
+    let scope = scope();
+    let placement = db_instance::spec::MemberPlacement {
+        scope: &scope,
+        cluster_identifier: "orders",
+        cluster: Input::Known("orders".into()),
+        owner: "a/Workspace/orders",
+        parameter_group: None,
+    };
+    let (name, member) = database.aurora().unwrap().named_members().remove(0);
+    let resource = db_instance::spec::member_resource(&database, (&name, &member), &placement);
+    let desired = bound(resource);
+    let actual = observed(json!({
+        "DBInstanceIdentifier": "orders-a", "DBInstanceStatus": "available",
+        "DBClusterIdentifier": "orders", "Engine": "aurora-postgresql", "MonitoringInterval": 0,
+    }));
+    assert_all_sendable(kind, kind.create(&desired)).await;
+    assert_all_sendable(kind, kind.delete(&desired.id, &actual, Some("last")).calls).await;
+    let deltas = deltas(kind, &desired, Timing::Immediate);
+    assert!(deltas.len() > 10, "only {} fields were tried", deltas.len());
+    assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+}
+
+/// A cluster of which everything is declared.
+fn cluster(snapshot: Option<&str>) -> Bound {
+    let (scope, tags) = (scope(), BTreeMap::from([("team".to_owned(), "payments".to_owned())]));
+    let (groups, logs) = (["sg-1".to_owned()], ["postgresql".to_owned()]);
+    let range = db_cluster::spec::Serverless { min: 0.5, max: 8.0, auto_pause_seconds: Some(600) };
+    let cluster = db_cluster::spec::Cluster {
+        engine: "aurora-postgresql",
+        version: "16",
+        members: Some(vec!["orders-1".to_owned()]),
+        serverless: Some(range),
+        storage_type: Some("aurora-iopt1"),
+        encrypted: Some(true),
+        kms_key: Some("alias/a"),
+        retention_days: Some(7),
+        backup_window: Some("03:00-04:00"),
+        copy_tags_to_snapshots: Some(true),
+        backtrack_seconds: Some(3600),
+        maintenance_window: Some("sun:05:00-sun:06:00"),
+        deletion_protection: Some(true),
+        security_groups: Some(&groups),
+        port: Some(5432),
+        database_name: Some("orders"),
+        master_username: Some("root1"),
+        manage_master_password: Some(true),
+        iam_authentication: Some(true),
+        allow_major_version_upgrade: Some(true),
+        log_exports: Some(&logs),
+        snapshot,
+        tags: Some(&tags),
+    };
+    let placement = db_cluster::spec::Placement {
+        scope: &scope,
+        identifier: "orders",
+        mistake: None,
+        owner: "a/Workspace/orders",
+        adopt: false,
+        production: true,
+        default_username: "postgres",
+        subnet_group: Some(Input::Known("g".into())),
+        security_groups: None,
+        parameter_group: Some(Input::Known("c".into())),
+        members_parameter_group: Some(Input::Known("p".into())),
+    };
+    bound(db_cluster::spec::resource(&cluster, placement))
+}
+
+#[tokio::test]
+async fn every_call_of_a_cluster_can_be_sent() {
+    let kind = &db_cluster::KIND;
+    let desired = cluster(None);
+    let actual = observed(json!({
+        "DBClusterIdentifier": "orders", "Status": "available", "Engine": "aurora-postgresql",
+        "EngineVersion": "15.4", "EnabledCloudwatchLogsExports": ["instance"],
+    }));
+    assert_all_sendable(kind, kind.create(&desired)).await;
+    assert_all_sendable(kind, kind.create(&cluster(Some("last")))).await;
+    assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
+    assert_eq!(kind.details(&desired, &actual).len(), 1);
+    assert_all_sendable(kind, kind.details(&desired, &actual)).await;
+    for snapshot in [None, Some("orders-final")] {
+        assert_all_sendable(kind, kind.delete(&desired.id, &actual, snapshot).calls).await;
+    }
+    for timing in [Timing::Window, Timing::Immediate] {
+        let mut deltas = deltas(kind, &desired, timing);
+        // A field that no call can set is never a difference.
+        deltas.retain(|delta| delta.field != "cluster.members");
+        assert!(deltas.len() > 15, "only {} fields were tried", deltas.len());
+        assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+        for one in deltas {
+            assert_all_sendable(kind, kind.update(&desired, &actual, &[one])).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_call_of_a_parameter_group_can_be_sent() {
-    let kind = &db_parameter_group::KIND;
+    parameter_group(&db_parameter_group::KIND, db_parameter_group::spec::resource).await;
+    let of_clusters = db_cluster_parameter_group::spec::resource;
+    parameter_group(&db_cluster_parameter_group::KIND, of_clusters).await;
+}
+
+/// Makes the resource of a parameter group.
+type MakeGroup = fn(
+    &Scope,
+    &str,
+    &str,
+    &str,
+    BTreeMap<String, Value>,
+    Option<&BTreeMap<String, String>>,
+) -> Resource;
+
+async fn parameter_group(kind: &dyn Kind, make: MakeGroup) {
     let parameters = BTreeMap::from([
         ("work_mem".to_owned(), json!("65536")),
         ("max_connections".to_owned(), json!({"value": "9", "applyMethod": "pending-reboot"})),
         ("wal_level".to_owned(), json!({"reset": true})),
     ]);
     let tags = BTreeMap::from([("team".to_owned(), "payments".to_owned())]);
-    let desired = bound(db_parameter_group::spec::resource(
-        &scope(),
-        "p",
-        "owner",
-        "postgres15",
-        parameters,
-        Some(&tags),
-    ));
-    let actual = observed(json!({"DBParameterGroupName": "p", "Parameters": []}));
+    let desired = bound(make(&scope(), "p", "owner", "postgres15", parameters, Some(&tags)));
+    let actual = observed(json!({
+        "DBParameterGroupName": "p", "DBParameterGroupArn": "arn:p",
+        "DBClusterParameterGroupName": "p", "DBClusterParameterGroupArn": "arn:c", "Parameters": [],
+    }));
     assert_all_sendable(kind, kind.create(&desired)).await;
     assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
     assert_all_sendable(kind, kind.delete(&desired.id, &actual, None).calls).await;
@@ -233,7 +352,12 @@ fn full_role() -> Value {
 fn role(section: Value) -> Bound {
     let iam: iam_role::spec::Iam = serde_json::from_value(section).unwrap();
     let environment = scope();
-    let database = ResourceId { kind: db_instance::NAME, scope: scope(), name: "orders".into() };
+    let database = Output {
+        of: ResourceId { kind: db_instance::NAME, scope: scope(), name: "orders".into() },
+        member: "DbiResourceId".to_owned(),
+        typed: false,
+        owner: None,
+    };
     let placement = iam_role::spec::Placement {
         environment: &environment,
         workspace: "orders",

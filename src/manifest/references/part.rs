@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance, Database};
 use crate::kinds::iam_role::spec as role;
@@ -109,6 +110,7 @@ impl Part<'_> {
     /// Returns what it offers.
     pub(super) fn offers(self) -> &'static [Offer] {
         match self {
+            Self::Database(database) if database.aurora().is_some() => cluster::OFFERS,
             Self::Database(_) => instance::OFFERS,
             Self::Network(_) => vpc::OFFERS,
             Self::Role(_) => role::OFFERS,
@@ -125,7 +127,8 @@ impl Part<'_> {
         let name = &object.key.name;
         match self {
             Self::Database(database) => {
-                place.id(DB_INSTANCE, &instance::identifier(database, name))
+                let kind = if database.aurora().is_some() { DB_CLUSTER } else { DB_INSTANCE };
+                place.id(kind, &instance::identifier(database, name))
             }
             Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),

@@ -24,6 +24,7 @@ struct Scene {
     halt: Option<Wait>,
     is_recorded: bool,
     claim: Option<Claim>,
+    part: Option<Part>,
     created: Option<Timestamp>,
     now: Timestamp,
     lamps: Vec<(&'static str, Observation)>,
@@ -49,6 +50,7 @@ fn scene(policy: DeletionPolicy, seen: Observation) -> Scene {
         halt: None,
         is_recorded: true,
         claim: None,
+        part: None,
         created: None,
         now: at("2026-11-25T13:00:00Z"),
         lamps: vec![("desk", seen)],
@@ -76,6 +78,7 @@ impl Scene {
             seen: &self.lamps[place].1,
             created: self.created,
             claim: self.claim.as_ref(),
+            part: self.part.as_ref(),
         };
         steps(&Departure {
             policy: self.policy,
@@ -250,4 +253,58 @@ fn a_resource_that_changes_is_waited_for_and_a_broken_one_gives_no_snapshot() {
     let broken = || lamp(Some(OWNER), json!({"State": "broken"}));
     assert!(scene(DeletionPolicy::Delete, broken()).step().is_work());
     assert_eq!(scene(DeletionPolicy::Snapshot, broken()).step().verdict, Verdict::Refused);
+}
+
+fn chandelier(members: Value) -> Observation {
+    let mut members = members;
+    members["Parts"] = json!(["a", "b"]);
+    lamp(Some(OWNER), members)
+}
+
+fn part() -> Observation {
+    lamp(Some(OWNER), json!({"Of": "hall"}))
+}
+
+#[test]
+fn parts_go_before_the_whole_and_stay_with_a_whole_that_stays() {
+    let mut scene = scene(DeletionPolicy::Delete, ours());
+    scene.lamps = vec![("hall", chandelier(json!({}))), ("a", part()), ("b", part())];
+    let steps = scene.steps();
+    assert!(steps[0].is_work());
+    assert_eq!((code(&steps[1]), code(&steps[2])), ("InUse", "InUse"), "one after the other");
+    for kept in [json!({"Protected": true}), json!({"State": "broken"})] {
+        scene.policy = DeletionPolicy::Snapshot;
+        scene.lamps[0].1 = chandelier(kept);
+        let steps = scene.steps();
+        assert_eq!((code(&steps[0]), code(&steps[1])), ("PartOfAnother", "PartOfAnother"));
+        assert_eq!(steps[2].verdict, Verdict::Refused);
+    }
+    scene.lamps[0].1 = Observation::Unknown(Doubt::Throttled);
+    assert_eq!(code(&scene.steps()[0]), "Unknown");
+}
+
+#[test]
+fn parts_stay_while_one_of_others_is_among_them() {
+    let mut scene = scene(DeletionPolicy::Delete, ours());
+    scene.lamps = vec![("hall", chandelier(json!({}))), ("a", part())];
+    assert_eq!(code(&scene.steps()[0]), "PartOfAnother", "b is not ours to delete");
+    scene.policy = DeletionPolicy::Retain;
+    assert!(scene.steps()[0].is_work(), "a tag disturbs nobody");
+}
+
+#[test]
+fn a_part_that_others_depend_on_waits_for_the_window_and_the_only_one_for_another() {
+    let with_window = lamp(Some(OWNER), json!({"Of": "hall", "Window": "sun:05:00-sun:06:00"}));
+    let mut scene = scene(DeletionPolicy::Delete, with_window);
+    let hall = ResourceId { name: "hall".into(), ..scene.step().resource };
+    scene.part = Some(Part::Last(hall.clone()));
+    let opens = at("2026-11-29T05:00:00Z");
+    let step = scene.step();
+    assert!(matches!(step.verdict, Verdict::Deferred { until, .. } if until == opens), "{step:?}");
+    scene.now = at("2026-11-29T05:30:00Z");
+    assert!(scene.step().is_work());
+    scene.part = Some(Part::Only(hall.clone()));
+    assert_eq!(code(&scene.step()), "OnlyMember");
+    scene.part = Some(Part::Unseen(hall));
+    assert_eq!(code(&scene.step()), "Unknown");
 }

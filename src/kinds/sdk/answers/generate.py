@@ -22,6 +22,9 @@ OPERATIONS = {
         "DescribeDBSubnetGroups",
         "DescribeDBParameterGroups",
         "DescribeDBParameters",
+        "DescribeDBClusters",
+        "DescribeDBClusterParameterGroups",
+        "DescribeDBClusterParameters",
         "ListTagsForResource",
     ],
     "ec2": [
@@ -34,7 +37,7 @@ OPERATIONS = {
     "iam": ["GetAccountAuthorizationDetails", "ListRoles", "GetRole", "ListRoleTags"],
 }
 # Newer than the SDK in Cargo.lock.
-NOT_IN_THE_SDK = {"PrimaryEndpoint", "VPCNetworkingEnabled"}
+NOT_IN_THE_SDK = {"PrimaryEndpoint", "VPCNetworkingEnabled", "InternetAccessGatewayEnabled"}
 NAMESPACES = {
     "rds": "http://rds.amazonaws.com/doc/2014-10-31/",
     "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",

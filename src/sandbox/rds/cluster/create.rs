@@ -148,7 +148,7 @@ fn place(
     members: &mut Map<String, Value>,
 ) -> Result<(), Refusal> {
     let (vpc, zones) = subnet_group::reach(site, subnet_group)?;
-    let fallback = || site.state.ec2.default_groups.get(&vpc).cloned().into_iter().collect();
+    let fallback = || site.state.ec2.default_group(&vpc).map(str::to_owned).into_iter().collect();
     let groups = args.texts("VpcSecurityGroupIds")?.unwrap_or_else(fallback);
     instance::check_security_groups(&groups)?;
     members.insert("VpcSecurityGroups".to_owned(), security_groups(&groups));
