@@ -182,6 +182,7 @@ fn remove(
         created: None,
         claim: None,
         part: None,
+        user: None,
     };
     let mut steps = steps(&Departure {
         policy: object.policy().deletion,

@@ -158,6 +158,13 @@ pub trait Kind: Send + Sync + 'static {
     /// and when it is left.
     fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call>;
 
+    /// Lists the resources of the same object that this one is seen to use, whether or not that is
+    /// declared: they cannot be deleted before it.
+    fn uses(&self, id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
+        let _ = (id, actual);
+        Vec::new()
+    }
+
     /// Returns what AWS was told to hold against a deletion, with what to do about it. The agent
     /// never takes it away by itself.
     fn protection(&self, actual: &Observed) -> Option<Refusal> {

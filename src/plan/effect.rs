@@ -4,7 +4,8 @@
 //! sent again now. Pure.
 //!
 //! Each field is counted by itself, whatever is sent beside it: a field that never takes stays slow
-//! however often its neighbours change.
+//! however often its neighbours change. It is counted on for a while when its value shows up before
+//! it was known to be in force: two fields of which AWS holds only one at a time are no loop.
 
 use std::collections::BTreeMap;
 
@@ -74,10 +75,15 @@ pub(super) fn is_accepted(attempt: &Attempt) -> bool {
 pub(super) fn note(
     changes: &mut BTreeMap<String, AcceptedChange>,
     attempt: &Attempt,
+    is_in_force: impl Fn(&str) -> bool,
     now: Timestamp,
 ) {
     let step = &attempt.step;
-    changes.retain(|field, change| is_unseen(step, field, change));
+    changes.retain(|field, change| {
+        let is_shown = step.deltas.iter().all(|delta| delta.field != *field);
+        let is_young = now.duration_since(change.at) < STALLED_INTERVAL;
+        is_unseen(step, field, change) || (is_shown && is_young && !is_in_force(field))
+    });
     if !is_accepted(attempt) {
         return;
     }
@@ -147,7 +153,7 @@ mod tests {
                 _ => StepOutcome::Accepted { calls: 1 },
             };
             let attempt = Attempt { step, outcome };
-            note(&mut self.memory.accepted_changes, &attempt, now);
+            note(&mut self.memory.accepted_changes, &attempt, |_| true, now);
             attempt.step
         }
     }
@@ -183,11 +189,11 @@ mod tests {
         };
         step.waits = vec![wait("UnreadableAnswer")];
         let unclear = Attempt { step: step.clone(), outcome: StepOutcome::Unneeded };
-        note(&mut life.memory.accepted_changes, &unclear, minute(1));
+        note(&mut life.memory.accepted_changes, &unclear, |_| true, minute(1));
         assert_eq!(life.memory.accepted_changes["stuck"].times, 1);
         step.waits = vec![wait(QUEUED)];
         let queued = Attempt { step, outcome: StepOutcome::Unneeded };
-        note(&mut life.memory.accepted_changes, &queued, minute(2));
+        note(&mut life.memory.accepted_changes, &queued, |_| true, minute(2));
         assert!(life.memory.accepted_changes.is_empty(), "AWS shows it in its queue");
     }
 }

@@ -78,7 +78,10 @@ fn resource(
     let State::Present(present) = subject.state else { return memory };
     if matches!(present.readiness, Readiness::Ready | Readiness::Limited { .. }) {
         note_converged(&mut memory, present, &attempt.step);
-        effect::note(&mut memory.accepted_changes, attempt, now);
+        let mut changes = std::mem::take(&mut memory.accepted_changes);
+        let is_in_force = |field: &str| was_in_force(field, &memory, &present.bound);
+        effect::note(&mut changes, attempt, is_in_force, now);
+        memory.accepted_changes = changes;
     }
     note_reverts(&mut memory, attempt, now);
     storage::note(&mut memory.storage, subject.kind, &present.actual, attempt, now);

@@ -61,6 +61,8 @@ pub struct Leaving<'a> {
     pub claim: Option<&'a Claim>,
     /// Why its going is felt in a resource that is still declared and that it is a part of.
     pub part: Option<&'a Part>,
+    /// What the object still declares and is seen to use it.
+    pub user: Option<&'a ResourceId>,
 }
 
 /// Says why the going of a part is felt in a resource that stays, as that of the writer in a cluster.
@@ -82,6 +84,9 @@ pub enum Claim {
     /// It uses the resource, whoever owns it.
     Uses(Key),
 }
+
+/// The code of what stays because something uses it.
+pub const STILL_USED: &str = "StillUsed";
 
 /// Makes one step for each resource, those first that others depend on last.
 pub fn steps(departure: &Departure<'_>) -> Vec<Step> {
@@ -133,10 +138,17 @@ fn present(
         step.verdict = verdict;
         return step;
     }
-    match (policy(departure, leaving, dependents), leaving.claim) {
+    let policy = policy(departure, leaving, dependents);
+    if let Some(user) = leaving.user.filter(|_| policy != DeletionPolicy::Retain) {
+        step.action = Action::Retain;
+        step.notices
+            .push(notice(STILL_USED, format!("{user} uses it, so it stays until that is gone")));
+        return step;
+    }
+    match (policy, leaving.claim) {
         (DeletionPolicy::Retain, Some(Claim::Uses(by))) => {
             step.action = Action::Retain;
-            step.notices.push(notice("StillUsed", format!("{by} uses it, so it stays as it is")));
+            step.notices.push(notice(STILL_USED, format!("{by} uses it, so it stays as it is")));
             step
         }
         (DeletionPolicy::Retain, _) if is_retained => {

@@ -589,6 +589,32 @@ fn a_change_without_effect_is_sent_three_times_and_then_once_an_hour() {
     assert_eq!(scene.step().refusals[0].code, "NoEffect");
 }
 
+/// A diff of a group of two fields, of which only one is as declared.
+fn one_of_two(field: &str) -> Diff {
+    let delta = &red_for_blue().deltas[0];
+    let field = format!("lights.{field}");
+    Diff { deltas: vec![Delta { field, ..delta.clone() }], ..Diff::default() }
+}
+
+#[test]
+fn two_fields_that_never_hold_together_are_no_loop() {
+    let mut scene = Scene::present(one_of_two("left"));
+    let mut sent = 0;
+    for second in 0..10_800 {
+        if scene.step().is_work() {
+            sent += 1;
+            scene = scene.after_acceptance();
+            let other = if sent % 2 == 0 { "left" } else { "right" };
+            scene.state = Scene::present(one_of_two(other)).state;
+        } else if second % 10 == 0 {
+            let attempt = Attempt { step: scene.step(), outcome: StepOutcome::Unneeded };
+            scene.memory.resources = remember(&scene.request(), &[attempt]);
+        }
+        scene.now += jiff::SignedDuration::from_secs(1);
+    }
+    assert!(sent <= 2 * (3 + 3), "{sent} within three hours");
+}
+
 #[test]
 fn a_field_that_somebody_sets_again_and_again_is_reverted_once_an_hour() {
     let drifted = Scene::present(red_for_blue());

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::engine::Engine;
+use super::engine::{Engine, Environment};
 use super::neighbours::{Around, Users};
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
@@ -15,8 +15,11 @@ use crate::manifest::expand::expand;
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::DeletionPolicy;
 use crate::model::status::{Memory, Owned};
-use crate::model::{Action, Key, Kind, Observation, Resource, ResourceId, Severity, Step, Wait};
-use crate::plan::removal::{Claim, Departure, Leaving, Part, steps};
+use crate::model::{
+    Action, Doubt, Key, Kind, Notice, ObjectKind, Observation, Resource, ResourceId, Severity,
+    Step, Wait,
+};
+use crate::plan::removal::{Claim, Departure, Leaving, Part, STILL_USED, steps};
 use crate::status::StoreError;
 
 /// Says what an object declares now, and what is remembered of it.
@@ -29,6 +32,8 @@ pub(super) struct Basis<'a> {
     pub(super) memory: &'a Memory,
     /// What the object declares; nothing when its manifest is gone.
     pub(super) declared: BTreeSet<ResourceId>,
+    /// What that is seen to use, and by what each is used.
+    pub(super) used: BTreeMap<ResourceId, ResourceId>,
     /// What its newest generation says, or said, about deletion.
     pub(super) policy: DeletionPolicy,
     /// True when nothing is to be done: see [`Departure::suspended`].
@@ -61,6 +66,7 @@ pub(super) struct Parting {
     created: Option<Timestamp>,
     claim: Option<Claim>,
     part: Option<Part>,
+    user: Option<ResourceId>,
 }
 
 /// Looks at everything that the object owns, or may have made, and does not declare.
@@ -76,11 +82,12 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         let is_recorded = owned.left.is_some() || was_removed;
         let since = owned.left.or(removed).unwrap_or(basis.now);
         let left = if removed.is_none() { Some(since) } else { owned.left };
-        let seen = engine.observer.observe_anew(kind, &owned.id).await;
+        let seen = observe(engine, kind, &owned.id).await;
         partings.push(Parting {
             kind,
             since,
             is_recorded,
+            user: basis.used.get(&owned.id).cloned(),
             created: created.get(&owned.id).copied(),
             claim: claims.get(&owned.id).cloned(),
             part: part(basis, kind, &owned.id, &seen),
@@ -106,6 +113,16 @@ fn part(basis: &Basis<'_>, kind: &dyn Kind, id: &ResourceId, seen: &Observation)
         [only] if **only == *id.name => Some(Part::Only(of.clone())),
         _ => is_last.then(|| Part::Last(of.clone())),
     }
+}
+
+/// Looks at a resource, unless it is in an account that the configuration does not hold (any more).
+async fn observe(engine: &Engine, kind: &'static dyn Kind, id: &ResourceId) -> Observation {
+    let is_here = |environment: &Environment| kind.home(&environment.scope) == id.scope;
+    if engine.environments.values().any(is_here) {
+        return engine.observer.observe_anew(kind, id).await;
+    }
+    let why = format!("no environment of the agent's configuration is in {}", id.scope);
+    Observation::Unknown(Doubt::Failed(why))
 }
 
 /// Lists what is remembered and not declared, and what a create was sent for that nobody saw.
@@ -210,6 +227,7 @@ impl Parting {
             created: self.created,
             claim: self.claim.as_ref(),
             part: self.part.as_ref(),
+            user: self.user.as_ref(),
         }
     }
 }
@@ -232,13 +250,23 @@ fn halt(basis: &Basis<'_>) -> Option<Wait> {
     } else if basis.snapshot.frozen.is_some() && !is_confirmed {
         wait(Wait::FROZEN, "objects vanished from Git together, and a person has not confirmed it")
     } else {
-        None
+        let user = unread_user(basis)?;
+        wait("InUse", &format!("{user} may use it, and no manifest of it was read since the start"))
     }
+}
+
+/// Returns a workspace that may use what a network leaves: only the store knows it, and not what it
+/// uses.
+fn unread_user<'a>(basis: &'a Basis<'_>) -> Option<&'a Key> {
+    let is_workspace = |key: &&Key| key.kind == ObjectKind::Workspace;
+    let mut unread = basis.snapshot.orphans.keys().filter(is_workspace);
+    (basis.key.kind == ObjectKind::Network).then(|| unread.next())?
 }
 
 /// Returns what is still to be let go of, and resolves the creates of what is not.
 ///
-/// What stays in AWS is remembered until everything is done: it keeps what it uses.
+/// What stays in AWS is remembered until everything is done: it keeps what it uses; and what is to
+/// be deleted once the object itself does not use it any more, until then.
 pub(super) async fn remaining(
     engine: &Engine,
     key: &Key,
@@ -251,9 +279,14 @@ pub(super) async fn remaining(
     let stays = |parting: &Parting| {
         attempt(&parting.owned.id).is_some_and(|it| it.step.action == Action::Retain)
     };
+    let is_used = |parting: &Parting| {
+        let is_it = |notice: &Notice| notice.code == STILL_USED;
+        parting.user.is_some()
+            && attempt(&parting.owned.id).is_some_and(|it| it.step.notices.iter().any(is_it))
+    };
     let mut remaining = Vec::new();
     for parting in partings {
-        if !is_done(&parting) || (!all_done && stays(&parting)) {
+        if !is_done(&parting) || is_used(&parting) || (!all_done && stays(&parting)) {
             remaining.push(parting.owned);
         } else if parting.created.is_some() {
             engine.store.resolve(key, &parting.owned.id, engine.token()?).await?;

@@ -224,6 +224,7 @@ fn basis<'a>(
         memory: request.memory,
         declared: sightings.iter().map(|sighting| sighting.id().clone()).collect(),
         wholes: sightings.iter().filter_map(Sighting::parts).collect(),
+        used: sightings.iter().flat_map(Sighting::uses).collect(),
         policy: request.policy.deletion,
         suspended: request.holds.is_suspended() || request.exhausted,
         gone: None,

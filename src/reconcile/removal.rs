@@ -3,7 +3,7 @@
 //! In: what the store and the cache remember of it. Out: what it owns, step by step deleted or left
 //! as Git said before, and when nothing is left to do, the wish to be forgotten.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{stale, vanished};
 use super::engine::Engine;
@@ -65,6 +65,7 @@ impl Late {
             memory: &self.history.memory,
             declared: BTreeSet::new(),
             wholes: Vec::new(),
+            used: BTreeMap::new(),
             policy: self.history.declared.deletion,
             suspended: is_exhausted || self.holds().is_suspended(),
             gone: Some(self.gone),

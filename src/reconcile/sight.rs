@@ -47,6 +47,13 @@ impl Sighting {
         (!parts.is_empty()).then(|| (self.resource.id.clone(), parts))
     }
 
+    /// Lists what it is seen to use, each with the resource itself.
+    pub fn uses(&self) -> Vec<(ResourceId, ResourceId)> {
+        let State::Present(present) = &self.state else { return Vec::new() };
+        let used = self.kind.uses(&self.resource.id, &present.actual);
+        used.into_iter().map(|used| (used, self.resource.id.clone())).collect()
+    }
+
     /// Returns what others may refer to, of a resource that was read.
     pub fn outputs(&self) -> Option<(ResourceId, Arc<BTreeMap<String, Value>>)> {
         let State::Present(present) = &self.state else { return None };

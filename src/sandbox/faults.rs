@@ -31,6 +31,12 @@ pub enum Effect {
     PartialPage(usize),
     /// A read that sees nothing of what was written in the last while.
     Stale(Duration),
+    /// Applied without one of its parameters: a member of the call, or an entry of its list
+    /// `Parameters`.
+    Ignore(&'static str),
+    /// A change of two parameters of a group that never hold together: one of them is taken, and the
+    /// other one is put back to its default.
+    Rivals(&'static str, &'static str),
 }
 
 impl Effect {
@@ -45,6 +51,8 @@ impl Effect {
             Self::Deny => "deny",
             Self::PartialPage(_) => "partial-page",
             Self::Stale(_) => "stale",
+            Self::Ignore(_) => "ignore",
+            Self::Rivals(..) => "rivals",
         }
     }
 }

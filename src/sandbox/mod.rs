@@ -19,6 +19,7 @@ mod page;
 mod rds;
 mod refusal;
 mod services;
+mod spoil;
 mod sts;
 mod wire;
 mod world;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::args::Args;
 use super::ec2;
@@ -19,6 +19,7 @@ use super::log::{Entry, Log};
 use super::refusal::{Answer, Refusal};
 use super::services::{self, Shared, Site, State};
 use super::settings::Settings;
+use super::spoil::{is_empty, spoil};
 use crate::model::{Call, Scope};
 
 /// Holds everything.
@@ -157,6 +158,25 @@ impl World {
     }
 
     fn execute(
+        &mut self,
+        now: Timestamp,
+        scope: &Scope,
+        by: &Arc<str>,
+        call: &Call,
+        effect: Option<Effect>,
+    ) -> Answer {
+        let Some(calls) = spoil(call, effect) else {
+            return self.carry_out(now, scope, by, call, effect);
+        };
+        let mut first = None;
+        for call in calls.iter().filter(|call| !is_empty(call)) {
+            let answer = self.carry_out(now, scope, by, call, effect)?;
+            first.get_or_insert(answer);
+        }
+        Ok(first.unwrap_or_else(|| Value::Object(Map::new())))
+    }
+
+    fn carry_out(
         &mut self,
         now: Timestamp,
         scope: &Scope,

@@ -4,7 +4,7 @@
 //! the call says otherwise; it always does, so that they stay as long as their retention.
 
 use crate::model::kind::Deletion;
-use crate::model::{Call, Notice, Observed, Refusal, ResourceId};
+use crate::model::{Call, KindName, Notice, Observed, Refusal, ResourceId};
 
 /// Returns the refusal to delete an instance whose deletion protection is on.
 pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
@@ -17,6 +17,19 @@ pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
                applied, then remove it again; or put it back to keep the database"
             .to_owned(),
     })
+}
+
+/// Lists the parameter groups that an instance uses: AWS deletes none that is used.
+pub(super) fn uses(id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
+    let groups = actual.member("DBParameterGroups").and_then(serde_json::Value::as_array);
+    let names =
+        groups.into_iter().flatten().filter_map(|group| group["DBParameterGroupName"].as_str());
+    let group = |name: &str| ResourceId {
+        kind: KindName::new("db_parameter_group"),
+        scope: id.scope.clone(),
+        name: name.into(),
+    };
+    names.map(group).collect()
 }
 
 /// Returns the call that deletes an instance, with a final snapshot or expressly without.

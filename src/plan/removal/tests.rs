@@ -25,6 +25,7 @@ struct Scene {
     is_recorded: bool,
     claim: Option<Claim>,
     part: Option<Part>,
+    user: Option<ResourceId>,
     created: Option<Timestamp>,
     now: Timestamp,
     lamps: Vec<(&'static str, Observation)>,
@@ -51,6 +52,7 @@ fn scene(policy: DeletionPolicy, seen: Observation) -> Scene {
         is_recorded: true,
         claim: None,
         part: None,
+        user: None,
         created: None,
         now: at("2026-11-25T13:00:00Z"),
         lamps: vec![("desk", seen)],
@@ -79,6 +81,7 @@ impl Scene {
             created: self.created,
             claim: self.claim.as_ref(),
             part: self.part.as_ref(),
+            user: self.user.as_ref(),
         };
         steps(&Departure {
             policy: self.policy,
@@ -307,4 +310,16 @@ fn a_part_that_others_depend_on_waits_for_the_window_and_the_only_one_for_anothe
     assert_eq!(code(&scene.step()), "OnlyMember");
     scene.part = Some(Part::Unseen(hall));
     assert_eq!(code(&scene.step()), "Unknown");
+}
+
+#[test]
+fn what_the_object_itself_still_uses_stays_until_that_is_gone() {
+    for policy in [DeletionPolicy::Snapshot, DeletionPolicy::Delete] {
+        let mut scene = scene(policy, ours());
+        let user = scene.step().resource;
+        scene.user = Some(user);
+        let step = scene.step();
+        assert_eq!((step.action, step.is_work()), (Action::Retain, false));
+        assert_eq!(step.notices[0].code, STILL_USED);
+    }
 }
