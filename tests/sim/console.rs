@@ -2,8 +2,9 @@
 
 use futures_util::FutureExt;
 use jiff::SignedDuration;
+use levelset::model::status::Truth;
 use levelset::model::{Ask, Call, Clock, Key, Scope};
-use levelset::status::Store;
+use levelset::status::{Record, Store};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
@@ -52,7 +53,7 @@ pub(super) fn meddle(world: &World, random: &mut StdRng) {
         .with("DBInstanceIdentifier", text("DBInstanceIdentifier"));
     let now = random.random::<bool>();
     let tag = |operation| Call::new("rds", operation).with("ResourceName", text("DBInstanceArn"));
-    let call = match random.random_range(0..12) {
+    let call = match random.random_range(0..13) {
         0 | 1 => modify.with("DBInstanceClass", "db.m5.large").with("ApplyImmediately", now),
         2 => modify.with("BackupRetentionPeriod", random.random_range(1..30)),
         3 => modify.with("PubliclyAccessible", true),
@@ -67,10 +68,29 @@ pub(super) fn meddle(world: &World, random: &mut StdRng) {
             let owner = json!([{"Key": OWNER_TAG, "Value": "other/Workspace/theirs"}]);
             tag("AddTagsToResource").with("Tags", owner)
         }
-        10 => modify.with("ManageMasterUserPassword", false).with("MasterUserPassword", SECRET),
+        10 => modify.with("DeletionProtection", random.random::<bool>()),
+        11 => modify.with("ManageMasterUserPassword", false).with("MasterUserPassword", SECRET),
         _ => return delete(world, &place, instance),
     };
     ask(world, &place, call);
+}
+
+/// Changes up to so many databases at once, as a script does.
+pub(super) fn meddle_with_many(world: &World, most: usize, random: &mut StdRng) {
+    let (days, how) = (random.random_range(30..35), random.random_range(0..5));
+    let all = [scope(true), scope(false)].into_iter().flat_map(|place| {
+        world.sandbox.inspect(&place).into_iter().map(move |i| (place.clone(), i))
+    });
+    for (place, instance) in all.take(most) {
+        let modify = Call::new("rds", "ModifyDBInstance")
+            .with("DBInstanceIdentifier", instance["DBInstanceIdentifier"].clone());
+        let call = match how {
+            0..3 => modify.with("DBInstanceClass", "db.m5.large").with("ApplyImmediately", true),
+            3 => modify.with("PubliclyAccessible", true),
+            _ => modify.with("BackupRetentionPeriod", days).with("ApplyImmediately", true),
+        };
+        ask(world, &place, call);
+    }
 }
 
 /// Asks for a standby of every database, in the next maintenance window.
@@ -118,16 +138,24 @@ pub(super) fn wish(world: &World, wish: Wish, random: &mut StdRng) {
             ask_agent(world, Ask::Snooze { object, until, reason: None });
         }
         Wish::Confirm => {
-            let freezes = world.store.freezes().now_or_never().unwrap().unwrap();
-            freezes.into_iter().for_each(|freeze| {
-                ask_agent(world, Ask::Confirm { digest: freeze.digest.clone() });
-                world.check(|checker| {
-                    checker.confirmed(freeze.objects);
-                    Ok(())
-                });
-            });
+            for freeze in world.freezes() {
+                confirm(world, freeze.digest);
+            }
+        }
+        Wish::Misconfirm => {
+            let shown: Vec<String> = world.freezes().into_iter().map(|it| it.digest).collect();
+            let old = world.checker.lock().unwrap().digest_that_is_none_of(&shown);
+            confirm(world, old.unwrap_or_else(|| "0123456789ab".to_owned()));
         }
     }
+}
+
+fn confirm(world: &World, digest: String) {
+    world.check(|checker| {
+        checker.confirmed(world, &digest);
+        Ok(())
+    });
+    ask_agent(world, Ask::Confirm { digest });
 }
 
 /// Asks that every suspension and snooze ends.
@@ -143,6 +171,19 @@ pub(super) fn resume_all(world: &World) {
 /// Asks that an object which was given up is tried again.
 pub(super) fn retry(world: &World, object: Key) {
     ask_agent(world, Ask::Retry { object });
+}
+
+/// Asks that every object is tried again which somebody was told to be stuck, by changes without
+/// effect or by a contest.
+pub(super) fn retry_stuck(world: &World) {
+    let is_stuck = |record: &Record| {
+        ["Stalled", "Contested"].into_iter().any(|kind| {
+            record.status.condition(kind).is_some_and(|told| told.status == Truth::True)
+        })
+    };
+    for record in world.records().into_iter().filter(is_stuck) {
+        retry(world, record.key);
+    }
 }
 
 fn ask_agent(world: &World, ask: Ask) {
@@ -169,7 +210,11 @@ fn give_tags_back(world: &World, place: &Scope) {
     for instance in world.sandbox.inspect(place) {
         let name = instance["DBInstanceIdentifier"].as_str().unwrap();
         let owner = format!("levelset/Workspace/{name}");
-        if name == FOREIGN || tags_of(&instance["TagList"]).get(OWNER_TAG) == Some(&owner) {
+        let is_declared = world.repository().declared.contains_key(&Key::workspace(name));
+        if name == FOREIGN
+            || !is_declared
+            || tags_of(&instance["TagList"]).get(OWNER_TAG) == Some(&owner)
+        {
             continue;
         }
         let call = Call::new("rds", "AddTagsToResource")
@@ -179,12 +224,12 @@ fn give_tags_back(world: &World, place: &Scope) {
     }
 }
 
-/// Returns the size of every disk, in force or on its way.
-pub(super) fn sizes(world: &World, place: &Scope) -> Vec<(String, i64)> {
+/// Returns the size of every disk that is in force, and the one on its way.
+pub(super) fn sizes(world: &World, place: &Scope) -> Vec<(String, (i64, Option<i64>))> {
     let size = |instance: &Map<String, Value>| {
         let pending = instance["PendingModifiedValues"]["AllocatedStorage"].as_i64();
-        let size = pending.max(instance["AllocatedStorage"].as_i64())?;
-        Some((instance["DBInstanceIdentifier"].as_str()?.to_owned(), size))
+        let size = instance["AllocatedStorage"].as_i64()?;
+        Some((instance["DBInstanceIdentifier"].as_str()?.to_owned(), (size, pending)))
     };
     world.sandbox.inspect(place).iter().filter_map(size).collect()
 }

@@ -17,7 +17,10 @@ use levelset::status::{
 };
 use serde_json::Value;
 
-use super::checker::{Portrait, began, called, declared as declarations, recorded, recording};
+use super::checker::{
+    Portrait, began, called, declared as declarations, forgotten, frozen, recorded, recording,
+    settled,
+};
 use super::mutant::Mutant;
 use super::world::World;
 
@@ -75,6 +78,17 @@ impl Clock for QueueClock {
     fn now(&self) -> jiff::Timestamp {
         self.0.clock.now() + self.0.mutant.queue_is_ahead_by()
     }
+}
+
+/// Takes every confirmation for one of what is frozen now.
+fn meant(world: &World, mut asked: Vec<Asked>) -> Vec<Asked> {
+    let shown = world.freezes().pop();
+    for asked in &mut asked {
+        if let (Ask::Confirm { digest }, Some(freeze)) = (&mut asked.ask, &shown) {
+            digest.clone_from(&freeze.digest);
+        }
+    }
+    asked
 }
 
 /// The door to the store.
@@ -146,7 +160,11 @@ impl Store for StoreDoor {
     }
 
     fn remove<'a>(&'a self, key: &'a Key, token: Token) -> StoreFuture<'a, ()> {
-        Box::pin(self.through(self.0.store.remove(key, token)))
+        Box::pin(async move {
+            self.through(self.0.store.remove(key, token)).await?;
+            forgotten(&self.0, key);
+            Ok(())
+        })
     }
 
     fn forgotten(&self) -> StoreFuture<'_, Vec<Forgotten>> {
@@ -194,7 +212,11 @@ impl Store for StoreDoor {
     }
 
     fn asked_since(&self, number: u64) -> StoreFuture<'_, Vec<Asked>> {
-        self.0.store.asked_since(number)
+        let mutant = self.0.mutant;
+        Box::pin(async move {
+            let asked = self.0.store.asked_since(number).await?;
+            Ok(if mutant == Mutant::Gullible { meant(&self.0, asked) } else { asked })
+        })
     }
 
     fn asked_of<'a>(&'a self, key: &'a Key) -> StoreFuture<'a, Vec<Asked>> {
@@ -206,15 +228,27 @@ impl Store for StoreDoor {
     }
 
     fn settle<'a>(&'a self, settlement: &'a Settlement, token: Token) -> StoreFuture<'a, ()> {
-        Box::pin(self.through(self.0.store.settle(settlement, token)))
+        Box::pin(async move {
+            self.through(self.0.store.settle(settlement, token)).await?;
+            settled(&self.0, settlement);
+            Ok(())
+        })
     }
 
     fn freeze<'a>(&'a self, freeze: &'a Freeze, token: Token) -> StoreFuture<'a, ()> {
-        Box::pin(self.through(self.0.store.freeze(freeze, token)))
+        Box::pin(async move {
+            self.through(self.0.store.freeze(freeze, token)).await?;
+            frozen(&self.0);
+            Ok(())
+        })
     }
 
     fn thaw<'a>(&'a self, guard: &'a str, token: Token) -> StoreFuture<'a, ()> {
-        Box::pin(self.through(self.0.store.thaw(guard, token)))
+        Box::pin(async move {
+            self.through(self.0.store.thaw(guard, token)).await?;
+            frozen(&self.0);
+            Ok(())
+        })
     }
 
     fn freezes(&self) -> StoreFuture<'_, Vec<Freeze>> {

@@ -1,13 +1,16 @@
 //! The agent, put together as the program does, from its start to its death.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use levelset::aws::{Asserted, Budgeted};
 use levelset::desired::{Cache, Guard};
 use levelset::model::tree::{Content, SourceHealth};
-use levelset::model::{ChangeSet, Cloud};
+use levelset::model::{ChangeSet, Clock, Cloud, Revision};
 use levelset::reconcile::engine::{Engine, Environment, Jitter, Ports};
+use levelset::reconcile::freshness::Confirmation;
 use levelset::reconcile::mass_drift::{Bounds, MassDrift};
 use levelset::reconcile::requests::Requests;
 use levelset::reconcile::triggers::Triggers;
@@ -22,26 +25,53 @@ use super::doors::{CloudDoor, FenceDoor, QueueClock, StoreDoor};
 use super::mutant::Mutant;
 use super::world::{ACCOUNTS, World, scope};
 
+/// How often the repository is asked.
+const POLL: Duration = Duration::from_secs(60);
+
 /// The two ends that a life is fed through; it goes on as long as they are held.
 pub(super) struct Feed {
     pub(super) changes: mpsc::Sender<ChangeSet>,
-    health: watch::Sender<SourceHealth>,
+    health: Arc<watch::Sender<SourceHealth>>,
     stop: CancellationToken,
 }
 
 impl Feed {
     pub(super) fn deliver(&self, world: &World, change_set: ChangeSet) {
-        let health = SourceHealth {
-            revision: Some(change_set.revision.clone()),
-            confirmed_at: Some(levelset::model::Clock::now(&*world.clock)),
-            trouble: None,
-        };
-        self.health.send_replace(health);
+        self.health.send_replace(confirmed(world, change_set.revision.clone()));
         self.changes.try_send(hidden(world.mutant, change_set)).unwrap();
     }
 
     pub(super) fn is_held(&self) -> bool {
         !self.stop.is_cancelled()
+    }
+}
+
+fn confirmed(world: &World, revision: Revision) -> SourceHealth {
+    SourceHealth { revision: Some(revision), confirmed_at: Some(world.clock.now()), trouble: None }
+}
+
+/// Asks the repository once a minute, as the watcher of the agent does.
+async fn poll(
+    world: Arc<World>,
+    health: Arc<watch::Sender<SourceHealth>>,
+    stop: CancellationToken,
+) {
+    while !stop.is_cancelled() {
+        tokio::time::sleep(POLL).await;
+        let is_cut = world.is_cut.load(Ordering::Relaxed);
+        let revision = health.borrow().revision.clone();
+        let Some(revision) = revision.filter(|_| !is_cut || world.mutant == Mutant::Deluded) else {
+            let trouble = Some(("Unreachable".to_owned(), "it cannot be reached".to_owned()));
+            health.send_modify(|health| health.trouble = trouble);
+            continue;
+        };
+        health.send_replace(confirmed(&world, revision));
+        if !is_cut {
+            world.check(|checker| {
+                checker.confirmed_fresh(&world);
+                Ok(())
+            });
+        }
     }
 }
 
@@ -75,12 +105,15 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
     let ports = Ports { cloud, store, fence, clock };
     Engine {
         environments: ACCOUNTS.into_iter().filter(is_configured).map(environment).collect(),
-        deletion_grace: SignedDuration::from_mins(10),
-        // A mass of drift waits for a person, whom the script does not play.
+        deletion_grace: match world.mutant {
+            Mutant::Impatient => SignedDuration::ZERO,
+            _ => SignedDuration::try_from(world.profile.grace).unwrap(),
+        },
         mass_drift: Mutex::new(MassDrift::new(Bounds {
-            guard: Guard { max_objects: usize::MAX, max_percent: 0 },
+            guard: world.mutant.bounds(world.profile.drift),
             ..Bounds::default()
         })),
+        confirmation: Confirmation::new(world.profile.patience),
         jitter: Jitter::seeded(seed),
         ..Engine::new(ports, cache.reader(), SignedDuration::from_secs(5))
     }
@@ -88,10 +121,10 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
 
 /// Starts the agent.
 pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
-    let mut guard = world.profile.guard;
-    if world.mutant == Mutant::Unguarded {
-        guard.max_objects = 1000;
-    }
+    let guard = match world.mutant {
+        Mutant::Unguarded => Guard { max_objects: 1000, ..world.profile.guard },
+        _ => world.profile.guard,
+    };
     let cache = Cache::new(guard);
     let engine = Arc::new(engine(world, &cache, seed));
     let queue = Arc::new(WorkQueue::new(Arc::new(QueueClock(Arc::clone(world)))));
@@ -99,6 +132,7 @@ pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
     let (changes, received) = mpsc::channel(4096);
     let nothing = SourceHealth { revision: None, confirmed_at: None, trouble: None };
     let (health, watched) = watch::channel(nothing);
+    let health = Arc::new(health);
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     let (workers, token, spawner) = (world.profile.workers, stop.clone(), tasks.clone());
     tasks.spawn(async move {
@@ -109,5 +143,6 @@ pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
         spawner.spawn(requests.run(token.clone()));
         triggers.run(received, watched, token).await;
     });
+    tasks.spawn(poll(Arc::clone(world), Arc::clone(&health), stop.clone()));
     Feed { changes, health, stop }
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use jiff::SignedDuration;
+use levelset::desired::Guard;
 use levelset::model::status::{Condition, Truth};
 use levelset::model::tree::Content;
 use levelset::model::{Call, CallError, ErrorClass, ObjectStatus, Target};
@@ -12,6 +13,7 @@ use levelset::status::Record;
 use serde_json::{Value, json};
 
 use super::checker::Law;
+use super::reading::parameter_group;
 use super::script::SECRET;
 use super::spec::OWNER_TAG;
 
@@ -58,7 +60,7 @@ pub(super) enum Mutant {
     Gossip,
     /// Starts changes late.
     SlowQueue,
-    /// Knows no budget.
+    /// Knows no budget, and asks everything twice.
     Spender,
     /// Starts with an empty memory.
     Amnesia,
@@ -72,18 +74,42 @@ pub(super) enum Mutant {
     Dreamer,
     /// Changes nothing and says that it did.
     Pretender,
+    /// Waits for no grace period.
+    Impatient,
+    /// Reads every word about deletion as the least careful one.
+    Presumptuous,
+    /// Takes no final snapshot.
+    Careless,
+    /// Deletes a parameter group before the database that uses it is gone.
+    Backwards,
+    /// Asks nobody when many objects drift.
+    Reckless,
+    /// Takes any digest for the one that is shown.
+    Gullible,
+    /// Believes the repository to be confirmed while it cannot be reached.
+    Deluded,
+    /// Forgets what AWS took without effect.
+    Insistent,
     /// Counts being throttled as a failure.
     ThrottledIsFailed,
 }
 
 impl Mutant {
     /// Every mutant with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 27] = [
+    pub(super) const ALL: [(Self, Law); 35] = [
         (Self::SecondName, Law::NothingIsMadeTwice),
         (Self::BlindReader, Law::AbsenceIsProven),
         (Self::DropsIntents, Law::IntentsComeFirst),
         (Self::OwnsAll, Law::OnlyOursIsTouched),
-        (Self::Deleter, Law::NothingIsDeleted),
+        (Self::Deleter, Law::NothingIsDeletedEarly),
+        (Self::Impatient, Law::NothingIsDeletedEarly),
+        (Self::Presumptuous, Law::DeletionNeedsGitsWord),
+        (Self::Careless, Law::DeletionNeedsGitsWord),
+        (Self::Backwards, Law::DependentsGoFirst),
+        (Self::Reckless, Law::FrozenMeansStill),
+        (Self::Gullible, Law::FrozenMeansStill),
+        (Self::Deluded, Law::StaleMeansStill),
+        (Self::Insistent, Law::NothingIsSentInVain),
         (Self::Adorner, Law::OnlyWhatIsDeclaredTravels),
         (Self::Hasty, Law::OnlyWhatIsDeclaredTravels),
         (Self::Blinkered, Law::NobodysQueueIsFlushed),
@@ -122,12 +148,20 @@ impl Mutant {
             Self::Hasty if call.operation == "ModifyDBInstance" => {
                 call.with("ApplyImmediately", true)
             }
+            Self::Careless if call.params.contains_key("FinalDBSnapshotIdentifier") => {
+                let mut call = call.with("SkipFinalSnapshot", true);
+                call.params.remove("FinalDBSnapshotIdentifier");
+                call
+            }
             _ => call,
         }
     }
 
     /// Returns a further call that follows an answer.
     pub(super) fn further(self, call: &Call, answer: &Result<Value, CallError>) -> Option<Call> {
+        if self == Self::Spender {
+            return call.is_read().then(|| call.clone());
+        }
         let name = call.text("DBInstanceIdentifier")?;
         match (self, answer) {
             (Self::SecondName, Err(error))
@@ -139,6 +173,10 @@ impl Mutant {
                 let delete =
                     Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", name);
                 Some(delete.with("SkipFinalSnapshot", true))
+            }
+            (Self::Backwards, Ok(_)) if call.operation == "DeleteDBInstance" => {
+                let delete = Call::new("rds", "DeleteDBParameterGroup");
+                Some(delete.with("DBParameterGroupName", parameter_group(name)))
             }
             _ => None,
         }
@@ -169,6 +207,11 @@ impl Mutant {
         match self {
             Self::Forgetful => record.to_mut().memory.failures = 0,
             Self::Talkative => say(&mut record.to_mut().status, ", and is tried again in 12 s"),
+            Self::Insistent => {
+                for known in record.to_mut().memory.resources.values_mut() {
+                    known.accepted_changes.clear();
+                }
+            }
             Self::Restless => record.to_mut().memory.waits = 0,
             Self::Liar => pretend(&mut record.to_mut().status),
             Self::Gossip => say(&mut record.to_mut().status, SECRET),
@@ -185,12 +228,25 @@ impl Mutant {
         }
     }
 
+    /// Returns how the guard on mass drift is set.
+    pub(super) fn bounds(self, guard: Guard) -> Guard {
+        match self {
+            Self::Reckless => Guard { max_objects: 1000, ..guard },
+            _ => guard,
+        }
+    }
+
     /// Returns what a file is read as.
     pub(super) fn misreads(self, content: &Content) -> Option<String> {
         let Content::Bytes(bytes) = content else { return None };
         let text = String::from_utf8_lossy(bytes);
         match self {
             Self::Sleepless => Some(text.replace("/suspend: \"true\"", "/suspend: \"false\"")),
+            Self::Presumptuous => {
+                let word = |text: String, word| text.replace(word, "deletion: delete");
+                let text = text.into_owned();
+                Some(["deletion: retain", "deletion: snapshot"].into_iter().fold(text, word))
+            }
             Self::Eager => Some(
                 text.replace("drift: report", "drift: revert")
                     .replace("/snooze-until: \"2", "/snooze-until: \"1"),

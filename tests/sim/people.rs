@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use super::console;
 use super::repository::{File, Repository, Tree};
 use super::script::{Event, FOREIGN};
-use super::spec::{Annotations, CLASSES, Doc, Spec, Workspace, pick};
+use super::spec::{Annotations, CLASSES, Deletion, Doc, Spec, Workspace, pick};
 use super::world::{World, scope};
 
 /// Makes the first commit, and what was there before it.
@@ -28,7 +28,7 @@ pub(super) fn begin(world: &World, seed: u64) {
     world.repository().commit(|tree| {
         put(tree, "README.yaml", File::Note);
         if random.random() {
-            put(tree, "core.yaml", File::Good(vec![Doc::network("core")]));
+            put(tree, "core.yaml", File::Good(vec![Doc::network("core", &mut random)]));
         }
         while !docs.is_empty() {
             let rest = docs.split_off(docs.len().min(random.random_range(1..3)));
@@ -47,6 +47,9 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
             for (_, spec) in workspaces(tree) {
                 spec.class = *pick::<&str>(random, &CLASSES);
             }
+        }),
+        Event::Tune => repository.commit(|tree| {
+            workspaces(tree).for_each(|(_, spec)| spec.tune(random));
         }),
         Event::Break => repository.commit(|tree| {
             if let Some(path) = some_path(tree, random) {
@@ -67,6 +70,17 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
             for _ in 0..random.random_range(1..4) {
                 let path = some_path(tree, random);
                 path.and_then(|path| tree.remove(&path));
+            }
+        }),
+        Event::Doom => repository.commit(|tree| doom(tree, random)),
+        Event::Bury => repository.commit(|tree| bury(tree, random)),
+        Event::DoomAndBury => {
+            repository.commit(|tree| doom(tree, random));
+            repository.commit(|tree| bury(tree, random));
+        }
+        Event::Section => repository.commit(|tree| {
+            if let Some(Spec::Workspace(spec)) = some_doc(tree, random).map(|doc| &mut doc.spec) {
+                spec.database ^= true;
             }
         }),
         Event::Empty => repository.commit(Tree::clear),
@@ -117,8 +131,32 @@ fn edit(tree: &mut Tree, random: &mut StdRng) {
     if let Some(doc) = some_doc(tree, random) {
         match &mut doc.spec {
             Spec::Workspace(spec) => spec.edit(random),
-            Spec::Network { resync } => *resync = random.random_range(300..900),
+            Spec::Network { resync, .. } => *resync = random.random_range(300..900),
         }
+    }
+}
+
+/// Prepares everything in some file for its deletion.
+fn doom(tree: &mut Tree, random: &mut StdRng) {
+    let Some(path) = some_path(tree, random) else { return };
+    let word = Deletion::doom(random);
+    let file = tree.get_mut(&path).map(Arc::make_mut).and_then(File::docs_mut);
+    for doc in file.into_iter().flatten() {
+        match &mut doc.spec {
+            Spec::Network { deletion, .. } => *deletion = word,
+            Spec::Workspace(spec) => spec.doom(word),
+        }
+    }
+}
+
+/// Removes a file that says what is to be deleted, if there is one.
+fn bury(tree: &mut Tree, random: &mut StdRng) {
+    let is_doomed = |doc: &Doc| doc.deletion() != Deletion::Retain;
+    let doomed = tree.iter().filter(|(_, file)| file.docs().iter().any(is_doomed));
+    let paths: Vec<&Arc<str>> = doomed.map(|(path, _)| path).collect();
+    if !paths.is_empty() {
+        let path = Arc::clone(pick::<&Arc<str>>(random, &paths));
+        tree.remove(&path);
     }
 }
 
@@ -180,23 +218,25 @@ pub(super) fn put_in_order(world: &World) {
             }
         });
     }
+    console::retry_stuck(world);
     // Half of them by hand, half with another number in the manifest.
     let (asked, failed): (Vec<Key>, Vec<Key>) =
         failed(world).into_iter().partition(|key| key.name.ends_with(['0', '2', '4', '6', '8']));
     asked.into_iter().for_each(|key| console::retry(world, key));
-    let sizes: BTreeMap<String, i64> = [true, false]
+    let sizes: BTreeMap<String, (i64, Option<i64>)> = [true, false]
         .into_iter()
         .flat_map(|production| console::sizes(world, &scope(production)))
         .collect();
     world.repository().commit(|tree| {
         for (key, spec) in workspaces(tree) {
-            spec.reports = false;
+            (spec.reports, spec.database) = (false, true);
             if failed.contains(key) {
                 spec.retries += 1;
             }
-            // A disk never shrinks.
-            let grown = sizes.get(&*key.name);
-            spec.size = spec.size.map(|size| grown.map_or(size, |grown| size.max(*grown)));
+            // A disk never shrinks, and takes one change in six hours.
+            if let (Some(size), Some((actual, pending))) = (&mut spec.size, sizes.get(&*key.name)) {
+                *size = pending.unwrap_or((*size).max(*actual));
+            }
         }
     });
 }

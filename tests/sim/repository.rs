@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use levelset::model::tree::Content;
 use levelset::model::{ChangeSet, Entry, Key, Revision};
 
@@ -60,7 +61,35 @@ impl File {
 /// Holds one commit that was delivered.
 pub(super) struct Delivery {
     pub(super) at: Duration,
+    /// The time of day.
+    pub(super) seen: Timestamp,
     pub(super) tree: Tree,
+}
+
+impl Delivery {
+    /// Tells whether every file can be read.
+    fn is_clear(&self) -> bool {
+        !self.tree.values().any(|file| matches!(**file, File::Unreadable(_)))
+    }
+
+    /// Tells whether a file that can be read names something.
+    fn names(&self, names: impl Fn(&Doc) -> bool, is_about: impl Fn(&Doc) -> bool) -> bool {
+        self.tree.values().any(|file| match &**file {
+            File::Good(docs) => docs.iter().any(&names),
+            File::Mistaken(docs) => docs.iter().any(&is_about),
+            File::Unreadable(_) | File::Note => false,
+        })
+    }
+}
+
+/// Says whether commits name something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stance {
+    Named,
+    /// A file that cannot be read may name it.
+    Unclear,
+    /// No commit has named it since this time of day.
+    Gone(Timestamp),
 }
 
 #[derive(Default)]
@@ -92,7 +121,12 @@ impl Repository {
 
     /// Returns what a watcher tells, the whole folder or what differs from the last delivery, and
     /// the objects of which that brings another version.
-    pub(super) fn deliver(&mut self, whole: bool, at: Duration) -> (ChangeSet, Vec<Key>) {
+    pub(super) fn deliver(
+        &mut self,
+        whole: bool,
+        at: Duration,
+        seen: Timestamp,
+    ) -> (ChangeSet, Vec<Key>) {
         let none = Tree::new();
         let before = match self.deliveries.last() {
             Some(last) if !whole => &last.tree,
@@ -106,7 +140,7 @@ impl Repository {
             removed: gone.cloned().collect(),
             full: whole,
         };
-        self.deliveries.push(Delivery { at, tree: self.head.clone() });
+        self.deliveries.push(Delivery { at, seen, tree: self.head.clone() });
         (change_set, self.believe(whole, at))
     }
 
@@ -131,7 +165,7 @@ impl Repository {
                 annotations.push((at, doc.annotations.clone()));
             }
             let versions = self.versions.entry(key.clone()).or_default();
-            if versions.last().is_none_or(|(_, last)| last.spec != doc.spec) {
+            if versions.last().is_none_or(|(_, last)| last.spec_text() != doc.spec_text()) {
                 versions.push((at, doc.clone()));
                 changed.push(key.clone());
             }
@@ -154,16 +188,48 @@ impl Repository {
         self.declared.get(key).is_some_and(|doc| doc.annotations.adopts)
     }
 
-    /// Tells whether every commit that a pass may know which began at `since` has a file that names
-    /// an object, or one that cannot be read and may name any.
-    pub(super) fn is_named_since(&self, key: &Key, since: Duration) -> bool {
-        let first = self.deliveries.partition_point(|delivery| delivery.at <= since);
-        self.deliveries[first.saturating_sub(1)..].iter().all(|delivery| {
-            delivery.tree.values().any(|file| {
-                matches!(**file, File::Unreadable(_))
-                    || file.docs().iter().any(|doc| doc.key == *key)
-            })
+    /// Tells whether a pass that began at `since` may know that no file names an object: some commit
+    /// was clear about that, and none has named it since.
+    pub(super) fn may_be_gone_since(&self, key: &Key, since: Duration) -> bool {
+        let first = self.deliveries.partition_point(|delivery| delivery.at <= since).max(1);
+        (first..=self.deliveries.len()).any(|until| {
+            let newest_first = self.deliveries[..until].iter().rev();
+            let named = |delivery: &Delivery| {
+                let is_it = |doc: &Doc| doc.key == *key;
+                delivery.names(is_it, is_it)
+            };
+            newest_first.take_while(|delivery| !named(delivery)).any(|delivery| delivery.is_clear())
         })
+    }
+
+    /// Returns the times from one on at which commits were delivered, and that one.
+    pub(super) fn delivered_since(&self, since: Duration) -> Vec<Duration> {
+        let later = self.deliveries.iter().map(|delivery| delivery.at).filter(|at| *at > since);
+        [since].into_iter().chain(later).collect()
+    }
+
+    /// Says whether the commits that were delivered up to a time name something. A file with a
+    /// mistake names all that `is_about` finds in it.
+    ///
+    /// A file that cannot be read makes the newest commit unclear, and is none that names.
+    pub(super) fn stance_at(
+        &self,
+        at: Duration,
+        names: impl Fn(&Doc) -> bool,
+        is_about: impl Fn(&Doc) -> bool,
+    ) -> Stance {
+        let until = self.deliveries.partition_point(|delivery| delivery.at <= at);
+        let mut stance = Stance::Named;
+        for delivery in self.deliveries[..until].iter().rev() {
+            if stance == Stance::Named && !delivery.is_clear() {
+                return Stance::Unclear;
+            }
+            if delivery.names(&names, &is_about) {
+                return stance;
+            }
+            stance = Stance::Gone(delivery.seen);
+        }
+        stance
     }
 
     /// Returns every object that a file of the last delivery names.

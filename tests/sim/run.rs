@@ -1,12 +1,12 @@
 //! One run: lives of the agent, one after the other, while the script is played.
 
-use std::collections::BTreeMap;
-use std::iter::Peekable;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use std::vec::IntoIter;
 
 use jiff::SignedDuration;
+use levelset::model::Clock;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
@@ -15,10 +15,10 @@ use super::console;
 use super::life::{Feed, start};
 use super::mutant::Mutant;
 use super::people;
-use super::script::{Event, Script};
+use super::script::{CALM, Event, Script};
 use super::world::{Over, World};
 
-type Events = Peekable<IntoIter<(Duration, u64, Event)>>;
+type Events = VecDeque<(Duration, u64, Event)>;
 
 /// What became of a run.
 pub(super) struct Outcome {
@@ -32,8 +32,8 @@ struct Run {
     events: Events,
     /// How many writes had been made when everything had converged.
     writes: u64,
-    /// True while the repository cannot be reached.
-    is_cut: bool,
+    /// True when a further maintenance window was waited for.
+    is_extended: bool,
     /// True when a life began that has not been told the whole folder yet.
     is_due: bool,
 }
@@ -51,9 +51,9 @@ pub(super) fn play(script: Script, seed: u64, mutant: Mutant, keeps_trace: bool)
     people::begin(&world, seed);
     let mut run = Run {
         world: Arc::clone(&world),
-        events: events.into_iter().peekable(),
+        events: events.into(),
         writes: 0,
-        is_cut: false,
+        is_extended: false,
         is_due: false,
     };
     let violation = run.live_on(seed);
@@ -86,6 +86,7 @@ impl Run {
         world.clock.begin_life();
         world.check(|checker| {
             checker.count("lives");
+            checker.confirmed_fresh(&world);
             Ok(())
         });
         if world.lease.is_safe() || world.lease.last_token().is_none() {
@@ -95,7 +96,7 @@ impl Run {
         self.is_due = true;
         self.deliver(Some(&feed));
         while !world.is_over() && feed.is_held() {
-            let Some((at, ..)) = self.events.peek() else {
+            let Some((at, ..)) = self.events.front() else {
                 world.end(Over::Finished);
                 break;
             };
@@ -104,7 +105,7 @@ impl Run {
                 biased;
                 () = world.ended.notified() => {}
                 () = tokio::time::sleep(wait) => {
-                    let (_, number, event) = self.events.next().unwrap();
+                    let (_, number, event) = self.events.pop_front().unwrap();
                     self.play(&event, number, Some(&feed));
                 }
             }
@@ -115,7 +116,7 @@ impl Run {
     /// Lets time pass, and the script go on, while no agent runs.
     fn lie_dead(&mut self) {
         let until = self.world.clock.passed() + self.world.downtime();
-        while let Some((at, number, event)) = self.events.next_if(|(at, ..)| *at < until) {
+        while let Some((at, number, event)) = self.events.pop_front_if(|(at, ..)| *at < until) {
             self.world.clock.set_passed(at);
             self.play(&event, number, None);
         }
@@ -125,15 +126,19 @@ impl Run {
 
     fn deliver(&mut self, feed: Option<&Feed>) {
         let world = &self.world;
-        let Some(feed) = feed.filter(|_| !self.is_cut) else { return };
+        let is_cut = world.is_cut.load(Ordering::Relaxed);
+        let Some(feed) = feed.filter(|_| !is_cut) else { return };
         let whole = std::mem::take(&mut self.is_due);
-        let (change_set, changed) = world.repository().deliver(whole, world.clock.passed());
+        let (at, now) = (world.clock.passed(), world.clock.now());
+        let (change_set, changed) = world.repository().deliver(whole, at, now);
         feed.deliver(world, change_set);
         world.check(|checker| {
             checker.woken();
+            checker.confirmed_fresh(world);
             if !whole {
                 changed.iter().for_each(|key| checker.delivered(world, key));
             }
+            changed.iter().for_each(|key| checker.begin_anew(key));
             Ok(())
         });
     }
@@ -151,12 +156,13 @@ impl Run {
         }
         match event {
             Event::Console => console::meddle(&world, &mut random),
+            Event::Mass(most) => console::meddle_with_many(&world, *most, &mut random),
             Event::Queue => console::queue_standbys(&world),
             Event::Ask(wish) => console::wish(&world, *wish, &mut random),
             Event::Stick => console::stick(&world, &mut random),
             Event::Unconfigure => world.configure(false),
             Event::Configure => world.configure(true),
-            Event::Cut => self.is_cut = true,
+            Event::Cut => world.is_cut.store(true, Ordering::Relaxed),
             Event::Join => self.join(feed),
             Event::Publish => drop(world.sandbox.publish_version("postgres", "15.99")),
             Event::Fault(number, rule) => world.set_faults(|all| all.push((*number, rule.clone()))),
@@ -168,6 +174,7 @@ impl Run {
             Event::Calm => self.calm(feed),
             Event::JumpToWindow => console::jump_to_window(&world),
             Event::JumpAWeek => world.jump(SignedDuration::from_hours(7 * 24)),
+            Event::Verify if !self.is_extended && self.waits_for_a_window() => self.extend(number),
             Event::Verify => {
                 verify(&world);
                 self.writes = world.checker.lock().unwrap().writes();
@@ -200,8 +207,27 @@ impl Run {
         self.join(feed);
     }
 
+    /// Tells whether some object waits for a maintenance window: what could not be sent before the
+    /// last one opened is queued for the next one.
+    fn waits_for_a_window(&self) -> bool {
+        self.world.records().iter().any(|record| {
+            let ready = record.status.condition("Ready");
+            ready.is_some_and(|ready| ready.reason == "Deferred")
+        })
+    }
+
+    /// Waits for one more maintenance window.
+    fn extend(&mut self, number: u64) {
+        self.is_extended = true;
+        self.world.jump(SignedDuration::from_hours(7 * 24));
+        for (at, ..) in &mut self.events {
+            *at += CALM;
+        }
+        self.events.push_front((self.world.clock.passed() + CALM, number, Event::Verify));
+    }
+
     fn join(&mut self, feed: Option<&Feed>) {
-        self.is_cut = false;
+        self.world.is_cut.store(false, Ordering::Relaxed);
         self.deliver(feed);
     }
 }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use levelset::aws::{Budget, Budgets};
-use levelset::desired::Guard;
 use levelset::sandbox::faults::{Effect, Rule};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::spec::pick;
+use super::profile::Profile;
+use super::spec::{PARAMETERS, pick};
 
 /// The name of a workspace whose database somebody else had before.
 pub(super) const FOREIGN: &str = "team-taken";
@@ -21,25 +20,13 @@ const TROUBLE: Duration = Duration::from_secs(60 * 60);
 
 /// How long everything may take to converge: before and after each of two jumps over a maintenance
 /// window, and not counting the time that is jumped over.
-const CALM: Duration = Duration::from_secs(30 * 60);
+pub(super) const CALM: Duration = Duration::from_secs(30 * 60);
+
+/// How often people confirm what is frozen while everything converges.
+const CONFIRMATIONS: u32 = 15;
 
 /// How long the agent is watched after everything has converged.
 const QUIET: Duration = Duration::from_secs(20 * 60);
-
-/// How a run is set.
-#[derive(Debug, Clone)]
-pub(super) struct Profile {
-    pub(super) workspaces: usize,
-    pub(super) workers: usize,
-    /// The longest that a call or a write to the store takes, each way.
-    pub(super) latency: Duration,
-    pub(super) modifying: Duration,
-    pub(super) budgets: Budgets,
-    pub(super) guard: Guard,
-    /// True when nothing inside the agent takes time: changes start at once.
-    pub(super) swift: bool,
-    pub(super) taken: bool,
-}
 
 /// Something that happens.
 #[derive(Debug, Clone)]
@@ -47,6 +34,8 @@ pub(super) enum Event {
     Edit,
     /// Every database gets another class.
     Resize,
+    /// Every database gets other parameters.
+    Tune,
     Annotate,
     /// Somebody stops all work on an object, or lets it go on.
     Suspend,
@@ -68,10 +57,20 @@ pub(super) enum Event {
     Mend,
     Rename,
     Remove,
+    /// What a file declares is prepared for its deletion.
+    Doom,
+    /// A file goes that says its objects are to be deleted.
+    Bury,
+    /// Both in what the agent reads as one commit.
+    DoomAndBury,
+    /// A database section goes, or comes back.
+    Section,
     Return,
     Empty,
     ForcePush,
     Console,
+    /// Somebody changes up to so many databases at once in the console.
+    Mass(usize),
     /// Somebody queues a change of every database for the maintenance window.
     Queue,
     Publish,
@@ -99,8 +98,10 @@ pub(super) enum Wish {
     Resume,
     Snooze(i64),
     Retry,
-    /// What vanished together is meant to be gone.
+    /// What guards froze is meant.
     Confirm,
+    /// The same, with a digest that no guard shows (any more).
+    Misconfirm,
 }
 
 pub(super) struct Script {
@@ -112,9 +113,40 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn of(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
-        let profile = Profile::random(&mut random);
+        let profile = Profile::random(seed, &mut random);
         let troubles = random.random_range(12..36);
-        Self::new(profile, TROUBLE, troubles, random)
+        let mut script = Self::new(profile, TROUBLE, troubles, random);
+        script.make_sure(seed);
+        script
+    }
+
+    /// Adds troubles that would else hang on luck, a few to each seed in turn.
+    fn make_sure(&mut self, seed: u64) {
+        let mut random = StdRng::seed_from_u64(seed ^ 0x5e7);
+        let at = TROUBLE.mul_f64(random.random_range(0.4..0.7));
+        let mut events = Vec::new();
+        if seed.is_multiple_of(2) {
+            events.extend([(at / 2, Event::Doom), (at, Event::Bury)]);
+        }
+        if seed % 3 == 1 {
+            events.push((at, Event::Mass(30)));
+            confirmation(&mut random, at, &mut events);
+        }
+        if seed % 5 == 2 {
+            cut_off(&mut random, at, &mut events);
+        }
+        if let Some(effect) = [3, 5].iter().position(|rest| seed % 7 == *rest) {
+            let rule = Rule::new(DEAFNESS[3 * effect]).by("agent").operation("Modify*");
+            events.push((at, Event::Fault(usize::MAX, rule)));
+            let all = [Event::Return, Event::Mend, Event::Tune, Event::Resize];
+            events.extend(all.map(|event| (at, event)));
+        }
+        let events = events.into_iter().map(|(at, event)| (at.min(TROUBLE), event));
+        let before_calm = self.events.partition_point(|(at, ..)| *at < TROUBLE);
+        let rest = self.events.split_off(before_calm);
+        self.events.extend(events.map(|(at, event)| (at, random.random(), event)));
+        self.events.extend(rest);
+        self.events.sort_by_key(|(at, ..)| *at);
     }
 
     /// A day of a fleet, with as many troubles as a fleet of that size has.
@@ -142,6 +174,10 @@ impl Script {
         }
         events.extend([(lasts, Event::Calm), (lasts + CALM / 3, Event::Calm)]);
         let mut at = lasts + CALM / 3;
+        // People look at what is frozen once in a while.
+        for look in 1..=CONFIRMATIONS {
+            events.push((at + 3 * CALM * look / CONFIRMATIONS, Event::Ask(Wish::Confirm)));
+        }
         for event in [Event::JumpToWindow, Event::JumpAWeek, Event::Verify] {
             at += CALM;
             events.push((at, event));
@@ -150,49 +186,6 @@ impl Script {
         events.sort_by_key(|(at, _)| *at);
         let events = events.into_iter().map(|(at, event)| (at, random.random(), event));
         Self { profile, events: events.collect() }
-    }
-}
-
-impl Profile {
-    /// As an agent is set that looks after many objects: the defaults.
-    fn fleet(workspaces: usize) -> Self {
-        Self {
-            workspaces,
-            workers: 8,
-            latency: Duration::from_secs(1),
-            modifying: Duration::from_secs(360),
-            budgets: Budgets::default(),
-            guard: Guard::default(),
-            swift: false,
-            taken: true,
-        }
-    }
-
-    fn random(random: &mut StdRng) -> Self {
-        let swift = random.random_bool(0.25);
-        let latency = match random.random_range(0..3) {
-            _ if swift => 0,
-            0 => 50,
-            1 => 1_000,
-            _ => 8_000,
-        };
-        let mut budgets = Budgets::default();
-        if !swift && random.random() {
-            let budget =
-                |burst, per_second, write_reserve| Budget { burst, per_second, write_reserve };
-            budgets.services.insert("rds".to_owned(), budget(30, 1.0, 8));
-            budgets.services.insert("ec2".to_owned(), budget(10, 0.5, 2));
-        }
-        Self {
-            workspaces: if random.random_bool(0.1) { 8 } else { random.random_range(3..=5) },
-            workers: random.random_range(1..=4),
-            latency: Duration::from_millis(latency),
-            modifying: Duration::from_secs(*pick(random, &[60, 360, 900])),
-            budgets,
-            guard: Guard { max_objects: 2, max_percent: 20 },
-            swift,
-            taken: random.random_bool(0.3),
-        }
     }
 }
 
@@ -205,44 +198,48 @@ fn trouble(
 ) {
     match random.random_range(0..100) {
         0..12 => events.push((at, Event::Edit)),
-        12..16 => {
+        12..15 => {
             for _ in 0..random.random_range(3..12) {
                 events.push((at + seconds(random, 20), Event::Edit));
             }
         }
-        16..17 => events.push((at, Event::Annotate)),
-        17..20 => request(random, at, events),
-        20..22 => wish(random, at, events),
-        22..24 => {
+        15..16 => events.push((at, Event::Annotate)),
+        16..19 => request(random, at, events),
+        19..21 => wish(random, at, events),
+        21..23 => {
             events.push((at, Event::Break));
             events.push((at + seconds(random, 1200), Event::Mend));
         }
-        24..27 => events.push((at, Event::Rename)),
-        27..31 => {
-            events.push((at, Event::Remove));
-            events.push((at + seconds(random, 1800), Event::Return));
-        }
-        31..33 => {
+        23..26 => events.push((at, Event::Rename)),
+        26..34 => removal(random, at, events),
+        34..36 => {
             events.push((at, Event::Empty));
-            if random.random_bool(0.3) {
-                events.push((at + seconds(random, 600), Event::Ask(Wish::Confirm)));
-            }
-            events.push((at + seconds(random, 900), Event::Return));
+            confirmation(random, at, events);
+            events.push((at + seconds(random, 1500), Event::Return));
         }
-        33..36 => events.push((at, Event::ForcePush)),
-        36..39 => {
+        36..38 => events.push((at, Event::ForcePush)),
+        38..40 => {
             events.push((at, Event::Queue));
             events.push((at + Duration::from_secs(90), Event::Resize));
         }
-        39..51 => events.push((at, Event::Console)),
-        51..55 => hinder(random, at, events),
-        55..56 => events.push((at, Event::Publish)),
-        56..80 => {
+        40..51 => events.push((at, Event::Console)),
+        51..54 => {
+            events.push((at, Event::Mass(random.random_range(3..=30))));
+            confirmation(random, at, events);
+        }
+        54..59 => hinder(random, at, events),
+        59..60 => events.push((at, Event::Publish)),
+        60..62 => {
+            events.push((at, Event::Fault(number, deafness(random))));
+            events.push((at + seconds(random, 120), Event::Edit));
+            events.push((at + seconds(random, 2400), Event::EndOfFault(number)));
+        }
+        62..81 => {
             events.push((at, Event::Fault(number, fault(random, profile))));
             events.push((at + seconds(random, 900), Event::EndOfFault(number)));
         }
-        80..92 => events.push((at, Event::Crash(random.random_range(0..40)))),
-        92..95 => events.push((at, Event::Jump(random.random_range(1..7200)))),
+        81..91 => events.push((at, Event::Crash(random.random_range(0..40)))),
+        91..94 => events.push((at, Event::Jump(random.random_range(1..7200)))),
         _ => {
             // A call that is begun may take a minute: many leases end soon after that.
             let soon = random.random_range(0..=75);
@@ -255,6 +252,33 @@ fn trouble(
 
 fn seconds(random: &mut StdRng, most: u64) -> Duration {
     Duration::from_secs(random.random_range(1..most))
+}
+
+/// Takes something out of Git, after some word about its deletion or none, and mostly puts it back.
+fn removal(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    let soon = at + seconds(random, 5);
+    let later = at + seconds(random, 900);
+    match random.random_range(0..8) {
+        0 | 1 => events.push((at, Event::Remove)),
+        2 => events.extend([(at, Event::Doom), (soon, Event::Bury)]),
+        3 => events.push((at, Event::DoomAndBury)),
+        4 => events.extend([(at, Event::Doom), (later, Event::Section)]),
+        5 => events.push((at, Event::Bury)),
+        _ => events.extend([(at, Event::Doom), (later, Event::Bury)]),
+    }
+    if random.random_bool(0.8) {
+        events.push((later + seconds(random, 1800), Event::Return));
+    }
+}
+
+/// Confirms what guards froze, with a wrong digest, the one that is shown, or both.
+fn confirmation(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    if random.random() {
+        events.push((at + seconds(random, 600), Event::Ask(Wish::Misconfirm)));
+    }
+    if random.random() {
+        events.push((at + seconds(random, 900), Event::Ask(Wish::Confirm)));
+    }
 }
 
 /// Asks for stillness, and gives reasons to break it.
@@ -297,11 +321,34 @@ fn wish(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) 
 /// Takes something away from the agent, or gets a database stuck.
 fn hinder(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
     let later = at + seconds(random, 1800);
-    match random.random_range(0..5) {
+    match random.random_range(0..6) {
         0 | 1 => events.extend([(at, Event::Unconfigure), (later, Event::Configure)]),
         2 => events.extend([(at, Event::Cut), (later, Event::Join)]),
+        3 => cut_off(random, at, events),
         _ => events.push((at, Event::Stick)),
     }
+}
+
+/// What AWS takes and does not carry out.
+const DEAFNESS: [Effect; 4] = [
+    Effect::Ignore("DBInstanceClass"),
+    Effect::Ignore("BackupRetentionPeriod"),
+    Effect::Ignore(PARAMETERS[0]),
+    Effect::Rivals(PARAMETERS[0], PARAMETERS[1]),
+];
+
+/// Makes AWS take a change and not carry it out.
+fn deafness(random: &mut StdRng) -> Rule {
+    Rule::new(*pick(random, &DEAFNESS)).by("agent").operation("Modify*")
+}
+
+/// Takes the repository away until nothing is written any more, with reasons to write.
+fn cut_off(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
+    events.extend([(at, Event::Cut), (at + seconds(random, 1800), Event::Mass(3))]);
+    for _ in 0..3 {
+        events.push((at + seconds(random, 2400), Event::Console));
+    }
+    events.push((at + seconds(random, 3600), Event::Join));
 }
 
 const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];

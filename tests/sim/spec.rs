@@ -13,6 +13,8 @@ pub(super) const OWNER_TAG: &str = "levelset:owner";
 
 pub(super) const CLASSES: [&str; 4] =
     ["db.t4g.medium", "db.t4g.large", "db.r6g.large", "db.r6g.xlarge"];
+/// What every parameter group sets.
+pub(super) const PARAMETERS: [&str; 2] = ["log_min_duration_statement", "statement_timeout"];
 const BACKUP_WINDOWS: [&str; 3] = ["21:00-21:45", "22:00-23:00", "20:10-20:50"];
 
 /// The maintenance window of every instance that declares one: the simulation jumps into it.
@@ -38,14 +40,44 @@ pub(super) struct Annotations {
 /// The part of a manifest whose change is a new generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Spec {
-    Network { resync: u32 },
+    Network { resync: u32, deletion: Deletion },
     Workspace(Workspace),
+}
+
+/// Says what is to become of what a manifest declares when it is removed; from the most careful
+/// word to the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Deletion {
+    Retain,
+    Snapshot,
+    Delete,
+}
+
+impl Deletion {
+    fn random(random: &mut StdRng) -> Self {
+        *pick(random, &[Self::Retain, Self::Retain, Self::Snapshot, Self::Delete])
+    }
+
+    /// Draws a word by which something is deleted.
+    pub(super) fn doom(random: &mut StdRng) -> Self {
+        *pick(random, &[Self::Snapshot, Self::Delete])
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Retain => "retain",
+            Self::Snapshot => "snapshot",
+            Self::Delete => "delete",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Workspace {
     pub(super) network: &'static str,
     pub(super) production: bool,
+    /// False when the manifest has no section `database` (any more).
+    pub(super) database: bool,
     pub(super) class: &'static str,
     pub(super) size: Option<i64>,
     pub(super) retention: Option<i64>,
@@ -58,6 +90,7 @@ pub(super) struct Workspace {
     pub(super) immediate: bool,
     /// Drift is reported and left.
     pub(super) reports: bool,
+    pub(super) deletion: Deletion,
     pub(super) retries: u32,
     pub(super) resync: u32,
 }
@@ -67,25 +100,27 @@ impl Workspace {
         let mut spec = Self {
             network: if random.random() { "core" } else { "shared" },
             production: random.random(),
+            database: true,
             class: CLASSES[0],
             size: random.random_bool(0.3).then_some(20),
             retention: None,
             backup_window: None,
             window: true,
             public: random.random_bool(0.3).then_some(false),
-            protection: random.random_bool(0.3).then_some(true),
+            protection: *pick(random, &[None, None, Some(true), Some(false), Some(false)]),
             tags: None,
             parameters: BTreeMap::new(),
             immediate: random.random(),
             reports: random.random_bool(0.25),
+            deletion: Deletion::random(random),
             retries: random.random_range(1..6),
             resync: *pick(random, &[400, 600, 900]),
         };
         if spec.immediate {
             spec.window = random.random();
         }
-        if random.random_bool(0.25) {
-            spec.parameters.insert("log_min_duration_statement".to_owned(), "500".to_owned());
+        if random.random_bool(0.3) {
+            spec.add_parameters();
         }
         for _ in 0..random.random_range(0..4) {
             spec.edit(random);
@@ -93,9 +128,22 @@ impl Workspace {
         spec
     }
 
+    fn add_parameters(&mut self) {
+        for name in PARAMETERS {
+            self.parameters.insert(name.to_owned(), "500".to_owned());
+        }
+    }
+
+    /// Sets every parameter to another value.
+    pub(super) fn tune(&mut self, random: &mut StdRng) {
+        for name in PARAMETERS {
+            self.parameters.insert(name.to_owned(), random.random_range(100..1000).to_string());
+        }
+    }
+
     /// Changes one thing, as a developer would.
     pub(super) fn edit(&mut self, random: &mut StdRng) {
-        match random.random_range(0..8) {
+        match random.random_range(0..11) {
             0 | 1 => self.class = *pick::<&str>(random, &CLASSES),
             2 => self.retention = Some(random.random_range(1..30)),
             // AWS chooses a maintenance window that nobody declares, and refuses one that overlaps.
@@ -107,12 +155,21 @@ impl Workspace {
             5 => self.size = Some(self.size.unwrap_or(20) + random.random_range(1..10)),
             6 if !self.parameters.is_empty() => {
                 let value = random.random_range(100..1000).to_string();
-                self.parameters.insert("log_min_duration_statement".to_owned(), value);
+                self.parameters.insert((*pick(random, &PARAMETERS)).to_owned(), value);
             }
             6 if random.random() => self.reports ^= true,
             6 => self.public = Some(false),
+            7 => self.deletion = Deletion::random(random),
+            8 => self.protection = Some(random.random()),
+            9 if self.parameters.is_empty() => self.add_parameters(),
+            9 if random.random() => self.parameters.clear(),
             _ => self.retention = None,
         }
+    }
+
+    /// Prepares what is declared for its deletion.
+    pub(super) fn doom(&mut self, deletion: Deletion) {
+        (self.deletion, self.protection) = (deletion, Some(false));
     }
 }
 
@@ -126,10 +183,18 @@ impl Doc {
         Self { key: Key::workspace(name), annotations, spec: Spec::Workspace(spec) }
     }
 
-    pub(super) fn network(name: &str) -> Self {
+    pub(super) fn network(name: &str, random: &mut StdRng) -> Self {
         let key = Key::new(ObjectKind::Network, name);
         let annotations = Annotations::default();
-        Self { key, annotations, spec: Spec::Network { resync: 900 } }
+        let spec = Spec::Network { resync: 900, deletion: Deletion::random(random) };
+        Self { key, annotations, spec }
+    }
+
+    pub(super) fn deletion(&self) -> Deletion {
+        match &self.spec {
+            Spec::Workspace(spec) => spec.deletion,
+            Spec::Network { deletion, .. } => *deletion,
+        }
     }
 
     pub(super) fn as_workspace(&self) -> Option<&Workspace> {
@@ -145,20 +210,28 @@ impl Doc {
 
     /// Writes the manifest.
     pub(super) fn text(&self) -> String {
-        let Self { key, annotations, spec } = self;
+        let Self { key, annotations, .. } = self;
         let mut text = format!(
             "---\napiVersion: platform.kby.io/v1alpha1\nkind: {}\nmetadata:\n  name: {}\n  \
              annotations:\n{annotations}spec:\n",
             key.kind, key.name,
         );
-        match spec {
-            Spec::Network { resync } => {
-                writeln!(text, "  environment: production").unwrap();
-                writeln!(text, "  reconcilePolicy: {{resyncIntervalSeconds: {resync}}}").unwrap();
-            }
-            Spec::Workspace(spec) => text.push_str(&spec.text()),
-        }
+        text.push_str(&self.spec_text());
         text
+    }
+
+    /// Writes the part whose change is a new generation.
+    pub(super) fn spec_text(&self) -> String {
+        match &self.spec {
+            Spec::Network { resync, deletion } => {
+                let deletion = deletion.word();
+                format!(
+                    "  environment: production\n  reconcilePolicy: {{resyncIntervalSeconds: \
+                     {resync}, deletion: {deletion}}}\n"
+                )
+            }
+            Spec::Workspace(spec) => spec.text(),
+        }
     }
 }
 
@@ -187,10 +260,20 @@ impl Workspace {
 
     fn text(&self) -> String {
         let mut text = format!(
-            "  environment: {}\n  resources:\n    network: {{vpcRef: {}}}\n    database:\n      \
-             engine: postgres\n      version: \"15\"\n      sizeClass: {}\n",
+            "  environment: {}\n  resources:\n    network: {{vpcRef: {}}}\n",
             self.environment(),
-            self.network,
+            self.network
+        );
+        if self.database {
+            text.push_str(&self.database_text());
+        }
+        text.push_str(&self.policy_text());
+        text
+    }
+
+    fn database_text(&self) -> String {
+        let mut text = format!(
+            "    database:\n      engine: postgres\n      version: \"15\"\n      sizeClass: {}\n",
             self.class
         );
         let mut line = |name: &str, value: String| writeln!(text, "      {name}: {value}").unwrap();
@@ -218,15 +301,16 @@ impl Workspace {
         if !self.parameters.is_empty() {
             line("parameters", json!(self.parameters).to_string());
         }
+        text
+    }
+
+    fn policy_text(&self) -> String {
         let disruption = if self.immediate { "immediate" } else { "window" };
         let drift = if self.reports { "report" } else { "revert" };
-        writeln!(
-            text,
-            "  reconcilePolicy: {{resyncIntervalSeconds: {}, maxBackoffSeconds: 120, maxRetries: {}, \
-             disruption: {disruption}, drift: {drift}}}",
-            self.resync, self.retries,
+        let (resync, retries, deletion) = (self.resync, self.retries, self.deletion.word());
+        format!(
+            "  reconcilePolicy: {{resyncIntervalSeconds: {resync}, maxBackoffSeconds: 120, maxRetries: \
+             {retries}, disruption: {disruption}, drift: {drift}, deletion: {deletion}}}\n"
         )
-        .unwrap();
-        text
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use jiff::SignedDuration;
 use levelset::model::fence::Lost;
-use levelset::model::{AccountId, Clock, Fence, Region, Scope, Shard, Token};
+use levelset::model::{AccountId, Clock, Fence, Freeze, Region, Scope, Shard, Token};
 use levelset::sandbox::faults::Rule;
 use levelset::sandbox::{Sandbox, Settings};
 use levelset::status::memory::InMemory;
@@ -20,8 +20,8 @@ use tokio::sync::Notify;
 use super::checker::{Checker, Violation};
 use super::clock::SimClock;
 use super::mutant::Mutant;
+use super::profile::Profile;
 use super::repository::Repository;
-use super::script::Profile;
 
 pub(super) const ACCOUNTS: [(&str, &str); 2] =
     [("production", "123456789012"), ("staging", "210987654321")];
@@ -52,6 +52,8 @@ pub(super) struct World {
     /// The faults that are in force, by number.
     pub(super) faults: Mutex<Vec<(usize, Rule)>>,
     pub(super) ended: Notify,
+    /// True while the repository cannot be reached.
+    pub(super) is_cut: AtomicBool,
     /// False while the agent's configuration lacks the environment `staging`.
     is_whole: AtomicBool,
     over: Mutex<Option<Over>>,
@@ -85,6 +87,7 @@ impl World {
             repository: Mutex::default(),
             faults: Mutex::default(),
             ended: Notify::new(),
+            is_cut: AtomicBool::new(false),
             is_whole: AtomicBool::new(true),
             over: Mutex::default(),
             chance: Mutex::new(StdRng::seed_from_u64(seed ^ 0x1a7e)),
@@ -214,6 +217,11 @@ impl World {
     /// Returns every record of the store.
     pub(super) fn records(&self) -> Vec<Record> {
         self.store.all().now_or_never().unwrap().unwrap()
+    }
+
+    /// Returns what guards are told to freeze.
+    pub(super) fn freezes(&self) -> Vec<Freeze> {
+        self.store.freezes().now_or_never().unwrap().unwrap()
     }
 
     /// Grants the right to write, to this agent or to another.

@@ -4,13 +4,14 @@ use jiff::Timestamp;
 use levelset::model::{Ask, Clock, Key, ObjectStatus};
 
 use super::calls::Writing;
-use super::{Checker, Held, Law, Pass, READING, end, hold};
+use super::{Checker, Held, Law, Pass, READING, Violation, end, hold};
 use crate::sim::spec::{Annotations, Doc, Workspace};
 use crate::sim::world::World;
 
 impl Writing<'_> {
-    /// Holds a write against what its object is annotated with, and against its policy for drift.
-    pub(super) fn is_wanted(&self, checker: &Checker) -> Held {
+    /// Holds a write against what its object is annotated with, and against its policy for drift;
+    /// tells whether it reverts drift.
+    pub(super) fn is_wanted(&self, checker: &Checker) -> Result<bool, Violation> {
         let annotations = self.annotations();
         let all = |test: &dyn Fn(&Annotations) -> bool| {
             !annotations.is_empty() && annotations.iter().all(test)
@@ -21,10 +22,24 @@ impl Writing<'_> {
         let docs = self.docs();
         let reports = |doc: &Doc| doc.as_workspace().is_some_and(|spec| spec.reports);
         let is_reported = !docs.is_empty() && docs.iter().all(reports);
-        let is_drift = checker.is_settled(self.world, self.pass) && !self.leaves_or_takes_up();
+        let is_drift = checker.is_settled(self.world, self.pass)
+            && !self.leaves_or_takes_up()
+            && !self.is_deletion();
         checker.is_heeded(self, now, is_drift)?;
-        hold(Law::DriftIsLeftWhereAsked, !(is_drift && (is_snoozed || is_reported)), || self.text())
+        hold(Law::DriftIsLeftWhereAsked, !(is_drift && (is_snoozed || is_reported)), || {
+            self.text()
+        })?;
+        Ok(is_drift)
     }
+}
+
+/// Sees that an object is forgotten, and with it what was asked of it.
+pub(in crate::sim) fn forgotten(world: &World, key: &Key) {
+    world.check(|checker| {
+        let object = checker.objects.entry(key.clone()).or_default();
+        (object.suspended, object.snoozed) = (None, None);
+        Ok(())
+    });
 }
 
 impl Checker {
@@ -38,15 +53,11 @@ impl Checker {
             Ask::Suspend { .. } => object.suspended = Some(now),
             Ask::Snooze { until, .. } => object.snoozed = Some((now, *until)),
             Ask::Resume { .. } => (object.suspended, object.snoozed) = (None, None),
-            Ask::Retry { .. } => object.failures = 0,
+            Ask::Retry { .. } => {
+                object.failures = 0;
+                self.begin_anew(key);
+            }
             Ask::Confirm { .. } | Ask::Remove { .. } | Ask::Revert { .. } => {}
-        }
-    }
-
-    /// Notes that a person means objects to be gone.
-    pub(in crate::sim) fn confirmed(&mut self, keys: impl IntoIterator<Item = Key>) {
-        for key in keys {
-            self.objects.entry(key).or_default().confirmed = true;
         }
     }
 
@@ -80,8 +91,9 @@ impl Checker {
         hold(Law::ReadyMeansSo, is_so || is_excused, || {
             format!("{} is told to be as declared, and {}", pass.key, differences.join("; "))
         })?;
-        if specs.len() == 1 && is_so {
-            self.objects.entry(pass.key.clone()).or_default().settled = Some(versions);
+        let task = tokio::task::try_id().filter(|_| specs.len() == 1 && is_so);
+        if let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) {
+            pass.settles = Some(versions);
         }
         Ok(())
     }

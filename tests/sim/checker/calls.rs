@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::FutureExt;
-use levelset::model::{Call, KindName, ResourceId, Scope};
+use levelset::model::{Call, Scope};
 use levelset::sandbox::log::Record as Logged;
-use levelset::status::Store;
 use serde_json::Value;
 
 use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
-use crate::sim::reading::{in_force, is_as, parameter_group, tags_of};
+use crate::sim::reading::{in_force, is_as, tags_of};
 use crate::sim::spec::{Annotations, Doc, OWNER_TAG, Workspace};
 use crate::sim::world::{ACCOUNTS, World};
 
@@ -28,23 +26,6 @@ const POSTPONED: [&str; 11] = [
     "InvalidDBInstanceState",
     "InvalidDBParameterGroupState",
     "InvalidDBSubnetGroupStateFault",
-];
-
-/// The calls that make something: what they make, the read that proves its absence, and its code.
-const CREATES: [(&str, &str, &str, &str); 3] = [
-    ("CreateDBInstance", "db_instance", "DescribeDBInstances", "DBInstanceNotFound"),
-    (
-        "CreateDBSubnetGroup",
-        "db_subnet_group",
-        "DescribeDBSubnetGroups",
-        "DBSubnetGroupNotFoundFault",
-    ),
-    (
-        "CreateDBParameterGroup",
-        "db_parameter_group",
-        "DescribeDBParameterGroups",
-        "DBParameterGroupNotFound",
-    ),
 ];
 
 /// Tells whether a refusal may only mean that the storage was changed hours ago.
@@ -97,11 +78,9 @@ impl Checker {
         if let Some(name) = target(&call.params).filter(|_| portrait.is_none()) {
             pass.confirmed.insert(format!("{} {name}", call.operation), call.refused.clone());
         }
+        let Some(portrait) = portrait else { return Ok(()) };
         let pass = pass.clone();
-        match portrait {
-            Some(portrait) => self.write(world, call, portrait, &pass),
-            None => Ok(()),
-        }
+        self.write(world, call, portrait, &pass)
     }
 
     fn spend(&mut self, world: &World, call: &Logged) -> Held {
@@ -122,15 +101,26 @@ impl Checker {
         self.writes += 1;
         let writing = Writing { world, call, portrait, pass, name: target(&call.params) };
         writing.is_allowed()?;
-        writing.is_wanted(self)?;
+        writing.is_fresh(self)?;
+        writing.is_due(self)?;
+        writing.is_released(self)?;
+        let reverts = writing.is_wanted(self)? && writing.is_countable();
+        self.is_sent_rarely(&writing)?;
         writing.is_ours(self)?;
         writing.is_made_once()?;
         writing.is_declared()?;
         writing.flushes_nothing(self)?;
         writing.is_no_idle(self)?;
+        let task = tokio::task::try_id();
+        if let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) {
+            pass.reverts |= reverts;
+        }
         let object = self.objects.entry(pass.key.clone()).or_default();
         let versions = world.repository().versions.get(&pass.key).map_or(0, Vec::len);
         let retries = writing.docs().iter().map(Doc::retries).max().unwrap_or(u32::MAX);
+        // Of what only the store knows, the default counts.
+        let retries =
+            if writing.leaves() || writing.is_deletion() { retries.max(10) } else { retries };
         hold(
             Law::FailuresHaveACeiling,
             object.failures < retries
@@ -153,8 +143,8 @@ impl Checker {
 /// One write and everything that it is judged by.
 pub(super) struct Writing<'a> {
     pub(super) world: &'a World,
-    call: &'a Logged,
-    portrait: &'a Portrait,
+    pub(super) call: &'a Logged,
+    pub(super) portrait: &'a Portrait,
     pub(super) pass: &'a Pass,
     name: Option<String>,
 }
@@ -165,7 +155,7 @@ impl Writing<'_> {
         format!("{} {params} in a pass of {}", self.call.operation, self.pass.key)
     }
 
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
     }
 
@@ -188,12 +178,6 @@ impl Writing<'_> {
     }
 
     fn is_allowed(&self) -> Held {
-        let known = ["Create", "Modify", "Reset", "AddTags"];
-        hold(
-            Law::NothingIsDeleted,
-            known.iter().any(|verb| self.call.operation.starts_with(verb)),
-            || self.text(),
-        )?;
         hold(Law::OnlyTheHolderWrites, self.world.lease.is_held(), || self.text())
     }
 
@@ -213,16 +197,24 @@ impl Writing<'_> {
     /// Tells whether a call does nothing but leave what no manifest names any more, or take up again
     /// what was left.
     pub(super) fn leaves_or_takes_up(&self) -> bool {
-        if self.call.operation != "AddTagsToResource" {
-            return false;
-        }
-        let tags = tags_of(&self.call.params["Tags"]);
-        let since = self.pass.began.saturating_sub(READING);
-        let is_gone = !self.world.repository().is_named_since(&self.pass.key, since);
         let before = self.portrait.tags.as_ref().and_then(|tags| tags.get(OWNER_TAG));
-        let only = |value: String| tags.len() == 1 && tags.get(OWNER_TAG) == Some(&value);
-        (is_gone && only(self.retained()))
-            || (before == Some(&self.retained()) && only(self.owner()))
+        let is_left = before == Some(&self.retained()) || before == Some(&self.owner());
+        self.leaves() || (is_left && self.tags_only(&self.owner()))
+    }
+
+    /// Tells whether a call does nothing but leave what no manifest names any more.
+    pub(super) fn leaves(&self) -> bool {
+        let since = self.pass.began.saturating_sub(READING);
+        let is_gone = self.world.repository().may_be_gone_since(&self.pass.key, since)
+            || self.specs().iter().any(|spec| !spec.database || spec.parameters.is_empty());
+        is_gone && self.tags_only(&self.retained())
+    }
+
+    fn tags_only(&self, owner: &str) -> bool {
+        let tags = self.call.params.get("Tags").map(tags_of).unwrap_or_default();
+        self.call.operation == "AddTagsToResource"
+            && tags.len() == 1
+            && tags.get(OWNER_TAG).is_some_and(|tag| tag == owner)
     }
 
     fn is_ours(&self, checker: &Checker) -> Held {
@@ -246,37 +238,6 @@ impl Writing<'_> {
             && self.annotations().iter().any(|annotations| annotations.adopts)
     }
 
-    fn is_made_once(&self) -> Held {
-        let create = CREATES.iter().find(|(operation, ..)| *operation == self.call.operation);
-        let Some((_, kind, read, code)) = create else { return Ok(()) };
-        let twins = &self.portrait.twins;
-        hold(Law::NothingIsMadeTwice, !self.call.applied || twins.is_empty(), || {
-            format!("{}, beside {twins:?}", self.text())
-        })?;
-        let named = match *kind {
-            "db_instance" => self.name() == &*self.pass.key.name,
-            "db_subnet_group" => ["levelset-core", "levelset-shared"].contains(&self.name()),
-            _ => self.name() == parameter_group(&self.pass.key.name),
-        };
-        hold(Law::NothingIsMadeTwice, named, || format!("{}: an odd name", self.text()))?;
-        let confirmed = self.pass.confirmed.get(&format!("{read} {}", self.name()));
-        let is_proven = confirmed.is_some_and(|refused| refused.as_deref() == Some(*code));
-        hold(Law::AbsenceIsProven, is_proven, || {
-            format!("{}, but {read} was answered {confirmed:?}", self.text())
-        })?;
-        hold(Law::IntentsComeFirst, self.is_intended(kind), || self.text())
-    }
-
-    fn is_intended(&self, kind: &'static str) -> bool {
-        let id = ResourceId {
-            kind: KindName::new(kind),
-            scope: self.call.scope.clone(),
-            name: self.name().into(),
-        };
-        let intents = self.world.store.intents(&self.pass.key).now_or_never().unwrap().unwrap();
-        intents.iter().any(|intent| intent.resource == id)
-    }
-
     fn is_declared(&self) -> Held {
         let holds = match self.call.operation.as_str() {
             "CreateDBInstance" => self.some_version(|spec, parameter, value| {
@@ -296,6 +257,7 @@ impl Writing<'_> {
                 let tags = tags_of(&self.call.params["Tags"]);
                 self.specs().iter().any(|spec| spec.tags_at_creation(&self.pass.key.name) == tags)
             }
+            "DeleteDBInstance" | "DeleteDBParameterGroup" | "DeleteDBSubnetGroup" => true,
             "AddTagsToResource" => {
                 let tags = tags_of(&self.call.params["Tags"]);
                 let declares = |spec: &Workspace| {
@@ -360,12 +322,21 @@ impl Writing<'_> {
         let is_idle = |(parameter, value): (&String, &Value)| match parameter.as_str() {
             "DBInstanceIdentifier" | "ApplyImmediately" => true,
             name => match pending.get(name) {
+                Some(queued) if name == "AllocatedStorage" => {
+                    grown(in_force(instance, name), value) == queued.as_i64()
+                }
                 Some(queued) => is_as(name, value, queued),
                 None => is_as(name, value, in_force(instance, name)),
             },
         };
         hold(Law::WritesChangeSomething, !self.call.params.iter().all(is_idle), || self.text())
     }
+}
+
+/// Returns what AWS makes of a disk that is to grow: less than a tenth more becomes a tenth more.
+fn grown(from: &Value, to: &Value) -> Option<i64> {
+    let (from, to) = (from.as_i64()?, to.as_i64()?);
+    Some(if to > from { to.max((from * 11 + 9) / 10) } else { to })
 }
 
 /// Holds any call against the environments that the agent knows.

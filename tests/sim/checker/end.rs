@@ -52,6 +52,9 @@ fn told(world: &World, key: &Key) -> Held {
 
 /// Says how the instance of a workspace differs from what is declared.
 pub(super) fn converged(world: &World, name: &str, spec: &Workspace) -> Result<(), String> {
+    if !spec.database {
+        return Ok(());
+    }
     let Some(instance) = world.sandbox.inspect_instance(&scope(spec.production), name) else {
         return Err(format!("{name} does not exist"));
     };

@@ -6,26 +6,36 @@
 
 mod asked;
 mod calls;
+mod deletions;
 mod end;
+mod futile;
+mod guards;
+mod law;
+mod makes;
+mod portrait;
 mod records;
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use levelset::model::{Call, Clock, Generation, Key, Scope};
+use levelset::model::{Clock, Difference, Freeze, Generation, Key, Scope};
 use levelset::sandbox::log::Record as Logged;
-use serde_json::{Map, Value};
 use tokio::task::Id;
 
-use super::reading::tags_of;
-use super::script::Profile;
-use super::spec::OWNER_TAG;
+use super::profile::Profile;
+use super::spec::Deletion;
 use super::world::World;
+use deletions::Thing;
+use law::{Held, broken, hold};
+use portrait::target;
 
+pub(super) use asked::forgotten;
 pub(super) use calls::called;
 pub(super) use end::{is_quiet, verify};
+pub(super) use guards::{frozen, settled};
+pub(super) use law::{Law, Violation};
+pub(super) use portrait::Portrait;
 pub(super) use records::{declared, recorded, recording};
 
 /// What may have changed this long before a pass began and still be unknown to it: lists are shared
@@ -35,114 +45,6 @@ const SLACK: Duration = Duration::from_secs(60);
 /// A commit that was delivered this long before a pass began is known to it.
 const READING: Duration = Duration::from_secs(30);
 
-/// Names what must always hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Law {
-    NothingIsMadeTwice,
-    AbsenceIsProven,
-    IntentsComeFirst,
-    OnlyOursIsTouched,
-    NothingIsDeleted,
-    OnlyWhatIsDeclaredTravels,
-    NobodysQueueIsFlushed,
-    WritesChangeSomething,
-    PassesKeepTheirDistance,
-    FailuresHaveACeiling,
-    WaitingIsNotFailing,
-    StatusHoldsNoDuration,
-    SecretsStayOut,
-    ReadyMeansSo,
-    NoLoopIsHot,
-    SuspendedMeansStill,
-    DriftIsLeftWhereAsked,
-    APersonsWordIsKept,
-    OnlyKnownAccountsAreCalled,
-    ChangesStartAtOnce,
-    BudgetsAreKept,
-    GenerationsGrow,
-    OnlyTheHolderWrites,
-    OnlyWhatIsGoneIsRemoved,
-    EverythingConverges,
-}
-
-/// Says which law was broken, and how.
-#[derive(Debug, Clone)]
-pub(super) struct Violation {
-    pub(super) law: Law,
-    text: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} does not hold: {}", self.law, self.text)
-    }
-}
-
-type Held = Result<(), Violation>;
-
-fn broken(law: Law, text: impl Into<String>) -> Violation {
-    Violation { law, text: text.into() }
-}
-
-fn hold(law: Law, holds: bool, text: impl FnOnce() -> String) -> Held {
-    if holds { Ok(()) } else { Err(broken(law, text())) }
-}
-
-/// What the cloud looked like when a write arrived.
-#[derive(Default)]
-pub(super) struct Portrait {
-    /// The instance that the call names, if it exists.
-    instance: Option<Map<String, Value>>,
-    /// The tags of what the call names, if it exists.
-    tags: Option<BTreeMap<String, String>>,
-    /// The instances that carry the ownership tag which the call gives to a new one.
-    twins: Vec<String>,
-}
-
-impl Portrait {
-    pub(super) fn take(world: &World, scope: &Scope, call: &Call) -> Self {
-        let mut portrait = Self::default();
-        if call.operation == "CreateDBInstance"
-            && let Some(owner) = tags_of(&call.params["Tags"]).get(OWNER_TAG)
-        {
-            portrait.twins = world.sandbox.instances_tagged(scope, OWNER_TAG, owner);
-        }
-        if let Some(name) = target(&call.params) {
-            portrait.instance = world.sandbox.inspect_instance(scope, &name);
-        }
-        if let Some(instance) = &portrait.instance {
-            portrait.tags = Some(tags_of(&instance["TagList"]));
-        } else if let Some(arn) = arn(scope, &call.params) {
-            let ask = Call::new("rds", "ListTagsForResource").with("ResourceName", arn);
-            let answer = world.sandbox.door("auditor").ask(scope, &ask);
-            portrait.tags = answer.ok().map(|answer| tags_of(&answer["TagList"]));
-        }
-        portrait
-    }
-}
-
-/// Returns the name of the resource that a call is about.
-fn target(params: &Map<String, Value>) -> Option<String> {
-    let text = |member: &str| params.get(member).and_then(Value::as_str);
-    let arn = text("ResourceName").and_then(|arn| arn.rsplit(':').next());
-    let names = ["DBInstanceIdentifier", "DBSubnetGroupName", "DBParameterGroupName"];
-    names.into_iter().find_map(text).or(arn).map(str::to_lowercase)
-}
-
-fn arn(scope: &Scope, params: &Map<String, Value>) -> Option<String> {
-    let text = |member: &str| params.get(member).and_then(Value::as_str);
-    if let Some(arn) = text("ResourceName") {
-        return Some(arn.to_owned());
-    }
-    let (kind, name) = match (text("DBSubnetGroupName"), text("DBParameterGroupName")) {
-        _ if params.contains_key("DBInstanceIdentifier") => return None,
-        (Some(name), _) => ("subgrp", name),
-        (None, Some(name)) => ("pg", name),
-        (None, None) => return None,
-    };
-    Some(format!("arn:aws:rds:{}:{}:{kind}:{name}", scope.region, scope.account))
-}
-
 /// A pass, as it is seen from outside.
 #[derive(Debug, Clone)]
 pub(super) struct Pass {
@@ -150,6 +52,10 @@ pub(super) struct Pass {
     began: Duration,
     /// Something was refused that counts as a failure.
     failed: bool,
+    /// The newest version of the manifest that it may settle, if it settled one.
+    settles: Option<usize>,
+    /// It reverted drift that is no danger.
+    reverts: bool,
     /// The last read by name of each resource, with what it was refused with.
     confirmed: BTreeMap<String, Option<String>>,
 }
@@ -174,6 +80,14 @@ struct Object {
     snoozed: Option<(Duration, Timestamp)>,
     /// A person has confirmed that it is meant to be gone.
     confirmed: bool,
+    /// What the newest recorded pass knew of the deletion of each thing that it declared.
+    words: BTreeMap<Thing, Deletion>,
+    /// Its drift that is frozen, and since when at most.
+    frozen: BTreeMap<Difference, Duration>,
+    /// When a person last confirmed the drift of a set that held it.
+    released: Option<Duration>,
+    /// When drift of it was reverted, in the time of day.
+    reverted: Vec<Timestamp>,
     /// Since when it only waits, and how many passes have found that.
     waiting: Option<(Duration, u32)>,
 }
@@ -197,6 +111,15 @@ pub(super) struct Checker {
     /// Changes that are to be started, and until when.
     awaited: BTreeMap<Key, Duration>,
     swift: bool,
+    /// Every set that was ever shown as frozen, by digest, and those that people confirmed.
+    shown: BTreeMap<String, Freeze>,
+    confirmed: BTreeSet<String>,
+    /// When each set was shown that is frozen now, by guard.
+    frozen: BTreeMap<String, (Duration, Freeze)>,
+    /// When the repository was confirmed last, or the agent started.
+    fresh: Duration,
+    /// When each value was sent that AWS took, by resource, parameter and value, in the time of day.
+    sent: BTreeMap<(String, String), Vec<(String, Timestamp)>>,
     /// When the agent last had the right to write back.
     regained: Option<Duration>,
     /// Somebody has set a password, which must never be seen again.
@@ -223,6 +146,11 @@ impl Checker {
             stale: None,
             awaited: BTreeMap::new(),
             swift: profile.swift,
+            shown: BTreeMap::new(),
+            confirmed: BTreeSet::new(),
+            frozen: BTreeMap::new(),
+            fresh: Duration::ZERO,
+            sent: BTreeMap::new(),
             regained: None,
             knows_secret: false,
             writes: 0,
@@ -265,6 +193,7 @@ impl Checker {
                 && let Some(name) = target(&call.params)
             {
                 self.count(format!("console {}", call.operation));
+                self.forget_sent(&name);
                 self.meddled.insert(name, world.clock.passed());
             }
         }
@@ -318,8 +247,14 @@ pub(super) fn began(world: &World, key: &Key) {
         checker.look_at_time(world)?;
         checker.awaited.remove(key);
         let (passed, now) = (world.clock.passed(), world.clock.now());
-        let pass =
-            Pass { key: key.clone(), began: passed, failed: false, confirmed: BTreeMap::new() };
+        let pass = Pass {
+            key: key.clone(),
+            began: passed,
+            failed: false,
+            settles: None,
+            reverts: false,
+            confirmed: BTreeMap::new(),
+        };
         if let Some(task) = tokio::task::try_id() {
             checker.passes.insert(task, pass);
         }

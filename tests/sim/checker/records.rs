@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt;
+use levelset::model::status::Truth;
 use levelset::model::{Clock, Key, ObjectStatus};
 use levelset::status::{Declared, Event, Record, Store};
 
@@ -50,19 +51,27 @@ impl Checker {
         honest(&record.status)?;
         let state = record.status.condition("Ready").map_or("", |ready| ready.reason.as_str());
         self.count(format!("status {state}"));
+        let is_stale = record.status.condition("Stale").is_some_and(|it| it.status == Truth::True);
+        if is_stale {
+            self.count("stale");
+        }
         self.is_honest(world, pass, &record.status)?;
         self.is_patient(world, pass, state)?;
         if state == "Removed" {
+            // What is made anew, should it return, is no drift.
+            self.objects.entry(record.key.clone()).or_default().settled = None;
             removed(world, &record.key, pass)?;
             self.few_are_removed(world, &record.key)?;
         }
         Ok(())
     }
 
-    fn pass_has_ended(&mut self, world: &World, key: &Key) {
-        let Some(task) = tokio::task::try_id() else { return };
-        let Some(pass) = self.passes.remove(&task) else { return };
-        let Some(stored) = stored(world, key) else { return };
+    fn pass_has_ended(&mut self, world: &World, key: &Key) -> Held {
+        let Some(task) = tokio::task::try_id() else { return Ok(()) };
+        let Some(pass) = self.passes.remove(&task) else { return Ok(()) };
+        let Some(stored) = stored(world, key) else { return Ok(()) };
+        self.note_words(world, &pass);
+        self.note_drift(world, &pass, &stored)?;
         let (retries, versions) = {
             let repository = world.repository();
             let doc = repository.declared.get(key);
@@ -70,6 +79,7 @@ impl Checker {
             (doc.map_or(u32::MAX, Doc::retries), versions)
         };
         let object = self.objects.entry(key.clone()).or_default();
+        object.settled = pass.settles.or(object.settled);
         object.recorded_failures = stored.memory.failures;
         let observed = stored.status.observed_generation;
         if object.counted != observed {
@@ -82,6 +92,7 @@ impl Checker {
             // Also past the ceiling: the last attempt may have succeeded with its answer lost.
             object.failures = 0;
         }
+        Ok(())
     }
 
     fn few_are_removed(&self, world: &World, key: &Key) -> Held {
@@ -125,7 +136,7 @@ impl Checker {
 /// Sees that the record of an object has been written.
 pub(in crate::sim) fn recorded(world: &World, key: &Key) {
     world.check(|checker| {
-        checker.pass_has_ended(world, key);
+        checker.pass_has_ended(world, key)?;
         checker.generation(world, key)
     });
 }
@@ -175,7 +186,7 @@ fn holds_duration(text: &str) -> bool {
 
 fn removed(world: &World, key: &Key, pass: &Pass) -> Held {
     let since = pass.began.saturating_sub(READING);
-    hold(Law::OnlyWhatIsGoneIsRemoved, !world.repository().is_named_since(key, since), || {
+    hold(Law::OnlyWhatIsGoneIsRemoved, world.repository().may_be_gone_since(key, since), || {
         format!("{key} is told to be removed, and its manifest may be there")
     })
 }

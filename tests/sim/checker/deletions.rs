@@ -1,0 +1,183 @@
+//! Holds every deletion against Git: what it said before, since when it says nothing, and what would
+//! be left without what it needs.
+
+use std::time::Duration;
+
+use levelset::model::{Call, Clock, Key, ObjectKind};
+use serde_json::Value;
+
+use super::calls::Writing;
+use super::{Checker, Held, Law, Pass, READING, SLACK, hold};
+use crate::sim::reading::parameter_group;
+use crate::sim::repository::Stance;
+use crate::sim::spec::{Deletion, Doc, Spec};
+use crate::sim::world::{ACCOUNTS, World};
+
+/// Names something in AWS that manifests declare; true stands for production.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Thing {
+    Instance(Key, bool),
+    Group(Key, bool),
+    /// The subnet group of a network.
+    Subnets(String, bool),
+}
+
+impl Thing {
+    /// Tells whether a manifest declares it, or uses it.
+    fn is_named_by(&self, doc: &Doc) -> bool {
+        let spec = doc.as_workspace().filter(|spec| spec.database);
+        match self {
+            Self::Instance(key, production) => {
+                doc.key == *key && spec.is_some_and(|spec| spec.production == *production)
+            }
+            Self::Group(key, production) => {
+                doc.key == *key
+                    && spec.is_some_and(|spec| {
+                        spec.production == *production && !spec.parameters.is_empty()
+                    })
+            }
+            Self::Subnets(name, production) => {
+                self.is_about(doc)
+                    || spec
+                        .is_some_and(|spec| spec.network == name && spec.production == *production)
+            }
+        }
+    }
+
+    /// Tells whether it belongs to the object of a manifest.
+    fn is_about(&self, doc: &Doc) -> bool {
+        match self {
+            Self::Instance(key, _) | Self::Group(key, _) => doc.key == *key,
+            Self::Subnets(name, _) => {
+                doc.key.kind == ObjectKind::Network && *doc.key.name == **name
+            }
+        }
+    }
+
+    /// Lists what a manifest declares.
+    pub(super) fn all_of(doc: &Doc) -> Vec<Self> {
+        let all = match &doc.spec {
+            Spec::Network { .. } => vec![Self::Subnets(doc.key.name.to_string(), true)],
+            Spec::Workspace(spec) => {
+                let key = || doc.key.clone();
+                vec![Self::Instance(key(), spec.production), Self::Group(key(), spec.production)]
+            }
+        };
+        all.into_iter().filter(|thing| thing.is_named_by(doc)).collect()
+    }
+}
+
+impl Writing<'_> {
+    /// Returns what a call deletes, as if the object of the pass declared it.
+    fn deleted(&self) -> Option<Thing> {
+        let (_, account) = ACCOUNTS[0];
+        let (key, production) =
+            (self.pass.key.clone(), self.call.scope.account.as_str() == account);
+        match self.call.operation.as_str() {
+            "DeleteDBInstance" => Some(Thing::Instance(key, production)),
+            "DeleteDBParameterGroup" => Some(Thing::Group(key, production)),
+            "DeleteDBSubnetGroup" => {
+                let network = self.name().trim_start_matches("levelset-");
+                Some(Thing::Subnets(network.to_owned(), production))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_deletion(&self) -> bool {
+        self.call.operation.starts_with("Delete")
+    }
+
+    /// Holds a deletion against everything that speaks against it.
+    pub(super) fn is_due(&self, checker: &Checker) -> Held {
+        let Some(thing) = self.deleted() else { return Ok(()) };
+        let is_own = match &thing {
+            Thing::Instance(key, _) => *key.name == *self.name(),
+            Thing::Group(key, _) => parameter_group(&key.name) == self.name(),
+            Thing::Subnets(name, _) => *self.pass.key.name == **name,
+        };
+        hold(Law::OnlyOursIsTouched, is_own, || self.text())?;
+        self.is_late_enough(&thing)?;
+        self.is_unprotected(checker)?;
+        self.is_said(&thing, checker)?;
+        let users = &self.portrait.users;
+        let is_free =
+            users.is_empty() || users.iter().any(|user| checker.is_meddled(user, self.pass));
+        hold(Law::DependentsGoFirst, is_free, || format!("{}, used by {users:?}", self.text()))
+    }
+
+    /// Holds a deletion against the commits that it may rest on.
+    fn is_late_enough(&self, thing: &Thing) -> Held {
+        let known = self.world.clock.passed().saturating_sub(READING);
+        let repository = self.world.repository();
+        let stances: Vec<Stance> = repository
+            .delivered_since(known)
+            .into_iter()
+            .map(|at| {
+                repository.stance_at(at, |doc| thing.is_named_by(doc), |doc| thing.is_about(doc))
+            })
+            .collect();
+        let (now, grace) = (self.world.clock.now(), self.world.profile.grace);
+        let is_over = |stance: &Stance| match stance {
+            Stance::Gone(seen) => Duration::try_from(now.duration_since(*seen)).unwrap() >= grace,
+            Stance::Named | Stance::Unclear => false,
+        };
+        hold(Law::NothingIsDeletedEarly, stances.iter().any(is_over), || {
+            format!("{}: {stances:?}", self.text())
+        })
+    }
+
+    fn is_unprotected(&self, checker: &Checker) -> Held {
+        let instance = self.portrait.instance.as_ref();
+        let is_protected = instance.is_some_and(|it| it["DeletionProtection"] == true);
+        let is_excused = checker.is_meddled(self.name(), self.pass) || checker.is_stale(self.pass);
+        hold(Law::NothingIsDeletedEarly, !is_protected || is_excused, || {
+            format!("{}, which is protected", self.text())
+        })
+    }
+
+    /// Holds a deletion against what the newest manifest says of it, and what the last pass knew that
+    /// saw it declared; the more careful word counts.
+    fn is_said(&self, thing: &Thing, checker: &Checker) -> Held {
+        let object = checker.objects.get(&self.pass.key);
+        let at_pass = object.and_then(|object| object.words.get(thing).copied());
+        let newest = self.docs().last().map(Doc::deletion);
+        let word = at_pass.min(newest).unwrap_or(Deletion::Retain);
+        let skips = self.call.params.get("SkipFinalSnapshot") == Some(&Value::Bool(true));
+        let least = if skips { Deletion::Delete } else { Deletion::Snapshot };
+        hold(Law::DeletionNeedsGitsWord, word >= least, || {
+            format!("{}, and Git said {word:?}", self.text())
+        })?;
+        let Some(name) = self.call.params.get("FinalDBSnapshotIdentifier") else { return Ok(()) };
+        hold(Law::DeletionNeedsGitsWord, !self.call.applied || self.is_snapshot(name), || {
+            format!("{}, and there is no such snapshot", self.text())
+        })
+    }
+
+    fn is_snapshot(&self, name: &Value) -> bool {
+        let ask =
+            Call::new("rds", "DescribeDBSnapshots").with("DBSnapshotIdentifier", name.clone());
+        let answer = self.world.sandbox.door("auditor").ask(&self.call.scope, &ask);
+        answer.is_ok_and(|answer| answer["DBSnapshots"][0]["DBInstanceIdentifier"] == self.name())
+    }
+}
+
+impl Checker {
+    /// Notes what a pass that is on record knew of the deletion of what it declares.
+    pub(super) fn note_words(&mut self, world: &World, pass: &Pass) {
+        let repository = world.repository();
+        let is_it = |doc: &Doc| doc.key == pass.key;
+        if matches!(repository.stance_at(pass.began, is_it, is_it), Stance::Gone(_)) {
+            return;
+        }
+        let object = self.objects.entry(pass.key.clone()).or_default();
+        let mut words = std::collections::BTreeMap::new();
+        for doc in repository.in_force_since(&pass.key, pass.began.saturating_sub(SLACK)) {
+            for thing in Thing::all_of(doc) {
+                let word = words.entry(thing).or_insert(doc.deletion());
+                *word = doc.deletion().max(*word);
+            }
+        }
+        object.words.extend(words);
+    }
+}
