@@ -73,11 +73,18 @@ impl Delivery {
     }
 
     /// Tells whether a file that can be read names something.
-    fn names(&self, names: impl Fn(&Doc) -> bool, is_about: impl Fn(&Doc) -> bool) -> bool {
+    fn names(&self, names: impl Fn(&Doc) -> bool) -> bool {
         self.tree.values().any(|file| match &**file {
-            File::Good(docs) => docs.iter().any(&names),
-            File::Mistaken(docs) => docs.iter().any(&is_about),
+            File::Good(docs) | File::Mistaken(docs) => docs.iter().any(&names),
             File::Unreadable(_) | File::Note => false,
+        })
+    }
+
+    /// Tells whether a file with a mistake is about something.
+    fn is_mistaken(&self, is_about: impl Fn(&Doc) -> bool) -> bool {
+        self.tree.values().any(|file| match &**file {
+            File::Mistaken(docs) => docs.iter().any(&is_about),
+            _ => false,
         })
     }
 }
@@ -196,7 +203,7 @@ impl Repository {
             let newest_first = self.deliveries[..until].iter().rev();
             let named = |delivery: &Delivery| {
                 let is_it = |doc: &Doc| doc.key == *key;
-                delivery.names(is_it, is_it)
+                delivery.names(is_it)
             };
             newest_first.take_while(|delivery| !named(delivery)).any(|delivery| delivery.is_clear())
         })
@@ -208,10 +215,10 @@ impl Repository {
         [since].into_iter().chain(later).collect()
     }
 
-    /// Says whether the commits that were delivered up to a time name something. A file with a
-    /// mistake names all that `is_about` finds in it.
+    /// Says whether the commits that were delivered up to a time name something.
     ///
-    /// A file that cannot be read makes the newest commit unclear, and is none that names.
+    /// A file that cannot be read, or has a mistake in what `is_about` finds, makes the newest commit
+    /// unclear.
     pub(super) fn stance_at(
         &self,
         at: Duration,
@@ -221,10 +228,11 @@ impl Repository {
         let until = self.deliveries.partition_point(|delivery| delivery.at <= at);
         let mut stance = Stance::Named;
         for delivery in self.deliveries[..until].iter().rev() {
-            if stance == Stance::Named && !delivery.is_clear() {
+            let is_clear = delivery.is_clear() && !delivery.is_mistaken(&is_about);
+            if stance == Stance::Named && !is_clear {
                 return Stance::Unclear;
             }
-            if delivery.names(&names, &is_about) {
+            if delivery.names(&names) {
                 return stance;
             }
             stance = Stance::Gone(delivery.seen);
