@@ -14,14 +14,17 @@ use levelset::diff::diff;
 use levelset::kinds;
 use levelset::manifest::expand::{Alone, Place, expand};
 use levelset::manifest::{Object, parse};
+use levelset::model::handle::Handle;
 use levelset::model::kind::Lists;
 use levelset::model::policy::DisruptionPolicy;
 use levelset::model::status::Owned;
 use levelset::model::{
-    AccountId, Bound, Call, Diff, Kind, Observation, Observed, Readiness, Region, Resource,
+    AccountId, Bound, Call, Clock, Diff, Kind, Observation, Observed, Readiness, Region, Resource,
     ResourceId, Scope, Severity, Timing, Verdict, Wait,
 };
-use levelset::observe::observed;
+use levelset::observe::saved::Saved;
+use levelset::observe::singly::Wanted;
+use levelset::observe::{Observer, observed};
 use levelset::plan::removal::{Departure, Leaving, steps};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -145,7 +148,8 @@ fn run(
     let resources = expand(object, &place(), &Alone);
     let outside = resources.iter().find(|it| it.id.scope != home(it));
     assert!(outside.is_none(), "{outside:?} is not where its kind lives");
-    let seen = observe(answers);
+    let mut seen = observe(answers);
+    observe_singly(&resources, answers, removed, &mut seen);
     let resource = resources
         .iter()
         .find(|resource| resource.id.kind.as_str() == kind)
@@ -153,7 +157,7 @@ fn run(
     if removed {
         return remove(object, resource, &seen);
     }
-    compare(object, resource, &seen)
+    compare(object, resource, (&seen, answers))
 }
 
 /// Decides what becomes of one resource when its manifest has been removed for long enough.
@@ -168,6 +172,7 @@ fn remove(
         owner: resource.owner.clone(),
         policy: object.policy().deletion,
         left: None,
+        handle: Handle::default(),
         needs: BTreeSet::new(),
     };
     let seen = seen.get(&resource.id).cloned().map(Arc::new);
@@ -205,14 +210,22 @@ fn remove(
 fn compare(
     object: &Object,
     resource: &Resource,
-    seen: &BTreeMap<ResourceId, Observed>,
+    (seen, answers): (&BTreeMap<ResourceId, Observed>, &Map<String, Value>),
 ) -> Result<Expected, String> {
     let kind = kinds::find(&resource.id.kind).ok_or("unknown kind")?;
-    let bound = bind(resource, seen)?;
+    let mut bound = bind(resource, seen)?;
     let Some(actual) = seen.get(&resource.id) else {
+        if let Some(kind) = kind.singly() {
+            let facts = answers.get("Types").map_or(Value::Null, |types| types[0].clone());
+            kind.prepare(&mut bound, &kind.facts(&facts).unwrap_or_default());
+        }
         return Ok(outcome(kind.create(&bound), &Diff::default(), Vec::new()));
     };
     let readiness = kind.readiness(actual);
+    if let Some(wait) = unsettled(&readiness) {
+        let found = Diff { waits: vec![wait], ..Diff::default() };
+        return Ok(outcome(Vec::new(), &found, kind.notices(&bound, actual)));
+    }
     let ignore = resource.ignored(&object.policy().ignore);
     let mut found = diff(kind.rules(), &bound, actual, &readiness, &ignore);
     if object.policy().disruption == DisruptionPolicy::Immediate {
@@ -224,6 +237,18 @@ fn compare(
     };
     let notices = kind.notices(&bound, actual);
     Ok(outcome(calls, &found, notices))
+}
+
+/// What AWS is still working on, or gave up on, is not compared; only kinds that are read one by one
+/// have cases of that.
+fn unsettled(readiness: &Readiness) -> Option<Wait> {
+    let (code, reason) = match readiness {
+        Readiness::Waiting { code, reason } | Readiness::Broken { code, reason } => (code, reason),
+        Readiness::Ready | Readiness::Limited { .. } => return None,
+    };
+    let is_ours = ["InProgress", "UnknownType", "RequestFailed"].contains(&code.as_str())
+        || reason.starts_with("AWS could not");
+    is_ours.then(|| Wait { field: String::new(), code: code.clone(), reason: reason.clone() })
 }
 
 fn outcome(calls: Vec<Call>, diff: &Diff, notices: Vec<levelset::model::Notice>) -> Expected {
@@ -265,6 +290,44 @@ fn observe(answers: &Map<String, Value>) -> BTreeMap<ResourceId, Observed> {
         }
     }
     seen
+}
+
+/// Reads what no list holds, in the order of the resources; `Handles` is what the agent remembers
+/// of the one of that kind.
+fn observe_singly(
+    resources: &[Resource],
+    answers: &Map<String, Value>,
+    removed: bool,
+    seen: &mut BTreeMap<ResourceId, Observed>,
+) {
+    let handle = answers.get("Handles").map(|handles| handles[0].clone());
+    let handle: Handle = handle.map(|it| serde_json::from_value(it).unwrap()).unwrap_or_default();
+    let saved = Saved::parse(&Value::Object(answers.clone()).to_string(), kinds::all()).unwrap();
+    let observer = Observer::new(Arc::new(saved), Arc::new(Noon), SignedDuration::from_hours(1));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for resource in resources {
+        let Some(kind) = kinds::find(&resource.id.kind).and_then(|kind| kind.singly()) else {
+            continue;
+        };
+        let Ok(bound) = bind(resource, seen) else { continue };
+        let (id, owner) = (&resource.id, resource.owner.as_str());
+        let declared = (!removed).then_some(&bound);
+        let wanted = Wanted { id, declared, handle: &handle, owner };
+        match runtime.block_on(observer.observe_singly(kind, &wanted)) {
+            Observation::Present(observed) => drop(seen.insert(id.clone(), (*observed).clone())),
+            Observation::Absent => {}
+            Observation::Unknown(doubt) => panic!("{id}: {doubt}"),
+        }
+    }
+}
+
+/// Stands still.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        "2026-11-25T12:00:00Z".parse().unwrap()
+    }
 }
 
 fn home(resource: &Resource) -> Scope {

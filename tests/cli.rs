@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
+use levelset::model::handle::Handle;
 use levelset::model::policy::DeletionPolicy;
 use levelset::model::status::{Memory, Owned};
 use levelset::model::{
@@ -632,6 +633,7 @@ fn owned() -> Owned {
         owner: "levelset/Workspace/payments".to_owned(),
         policy: DeletionPolicy::Snapshot,
         left: None,
+        handle: Handle::default(),
         needs: BTreeSet::new(),
     }
 }

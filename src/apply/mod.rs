@@ -10,6 +10,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use serde_json::Value;
+
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::{Call, CallError, Cloud, ErrorClass, Plan, Step, Target};
 
@@ -27,7 +29,7 @@ pub trait Gate: Send + Sync {
         &'a self,
         step: &'a Step,
         call: &'a Call,
-        error: Option<&'a CallError>,
+        answer: &'a Result<Value, CallError>,
     ) -> GateFuture<'a, ()>;
 }
 
@@ -57,7 +59,7 @@ async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome
             return StepOutcome::Withheld { reason };
         }
         let answer = admitted.await;
-        gate.leave(step, call, answer.as_ref().err()).await;
+        gate.leave(step, call, &answer).await;
         match answer {
             Ok(_) => accepted += 1,
             Err(error) => return refused(step, call, accepted, error),

@@ -14,10 +14,11 @@ use tokio::sync::OnceCell;
 
 use super::class::call_error;
 use super::credentials::{self, Wallet};
+use super::json::JsonClient;
 use super::query::QueryClient;
 use super::{Account, Accounts, Role, Timeouts};
 use crate::kinds;
-use crate::kinds::sdk::{Clients, Failure, WholeAnswers, query};
+use crate::kinds::sdk::{Clients, Failure, WholeAnswers, json, query};
 use crate::model::cloud::CallFuture;
 use crate::model::{Call, CallError, Clock, Cloud, ErrorClass, Kind, Scope, Target};
 
@@ -71,7 +72,7 @@ impl Aws {
         session.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
         let result = match (&*call.service, kind) {
             ("sts", _) => session.identity(call).await,
-            (service, Some(kind)) if service == kind.service() => {
+            (service, Some(kind)) if kind.serves(service) => {
                 match kinds::send(&target.kind, &session.clients, call) {
                     Some(sending) => sending.await,
                     None => Err(Failure::unknown_operation(&call.operation)),
@@ -171,6 +172,12 @@ impl Session {
             QueryClient::new(protocol, account, &config, timeouts, wallet, clock)
         };
         let (ec2, iam) = (query(query::EC2).await?, query(query::IAM).await?);
+        let cloudformation = query(query::CLOUDFORMATION).await?;
+        let json = |protocol| {
+            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
+            JsonClient::new(protocol, account, &config, timeouts, wallet, clock)
+        };
+        let cloud_control = json(json::CLOUD_CONTROL).await?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
@@ -180,6 +187,8 @@ impl Session {
                 rds: aws_sdk_rds::Client::from_conf(rds),
                 ec2: Box::new(ec2),
                 iam: Box::new(iam),
+                cloudformation: Box::new(cloudformation),
+                cloud_control: Box::new(cloud_control),
             },
             wallet,
         })

@@ -18,7 +18,9 @@ mod class;
 mod client;
 mod credentials;
 mod identity;
+mod json;
 mod query;
+mod signed;
 #[cfg(test)]
 mod testing;
 

@@ -4,26 +4,22 @@
 //! operations a few are needed, and the crate costs about 500 CPU seconds and a single compiler
 //! process of 7.2 GiB (measured, version 1.274, debug build); its compiled form alone has 647 MB,
 //! where RDS's has 157. A build has to fit in 4 GiB. IAM speaks the same kind of form and XML, so it
-//! needs no third way. What is written here is the transport only: the signature is the SDK's own
-//! (`aws-sigv4`), credentials come from the same wallet as the SDK's, and the operations are tables
-//! in the kinds that need them ([`crate::kinds::sdk::query`]). A test has an independent judge check
+//! needs no third way. What is written here is the protocol only: [`super::signed`] signs and sends,
+//! and the operations are tables in the kinds that need them ([`crate::kinds::sdk::query`]). A test has an independent judge check
 //! signatures and policies.
 //!
-//! Invariants: one request per call, no redirects, bounded in time; a global service is signed for
-//! the one region of the partition that it lives in, whatever the environment's region.
+//! Invariant: a global service is signed for the one region of the partition that it lives in,
+//! whatever the environment's region.
 
 use std::sync::Arc;
 
-use aws_credential_types::Credentials;
 use aws_sdk_rds::config::endpoint::{DefaultResolver, Params, ResolveEndpoint};
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
-use aws_sigv4::sign::v4;
 use aws_types::SdkConfig;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::redirect::Policy;
 use url::Url;
 
-use super::credentials::{self, Wallet, time_of};
+use super::credentials::Wallet;
+use super::signed::Signed;
 use super::{Account, Timeouts};
 use crate::kinds::sdk::query::{Body, Protocol, Query};
 use crate::kinds::sdk::{Failure, chain, xml};
@@ -50,11 +46,7 @@ const IAM_FIPS: &str = "https://iam-fips.amazonaws.com";
 /// Sends signed forms to one service.
 pub(crate) struct QueryClient {
     protocol: Protocol,
-    http: reqwest::Client,
-    endpoint: Url,
-    region: Region,
-    wallet: Wallet,
-    clock: Arc<dyn Clock>,
+    signed: Signed,
 }
 
 impl QueryClient {
@@ -72,62 +64,22 @@ impl QueryClient {
             true => home(place.partition())?.0,
             false => place.clone(),
         };
-        let endpoint = match account.endpoints.of(protocol.service) {
+        let url = match account.endpoints.of(protocol.service) {
             Some(url) => url.clone(),
             None => default_endpoint(&protocol, place, config).await?,
         };
-        let http = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .connect_timeout(timeouts.connect)
-            .timeout(timeouts.attempt)
-            .user_agent(concat!("levelset/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| Failure::Unsent { reason: chain(&error) })?;
-        Ok(Self { protocol, http, endpoint, region, wallet, clock })
+        let signed = Signed::new((protocol.service, url, region), timeouts, wallet, clock)?;
+        Ok(Self { protocol, signed })
     }
 
     async fn send(&self, fields: Vec<(String, String)>) -> Result<String, Failure> {
-        let credentials = self.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
         let body =
             url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        let mut request = self.http.post(self.endpoint.clone()).header(CONTENT_TYPE, FORM);
-        for (name, value) in self.signature(credentials, &body)? {
-            request = request.header(name, value);
+        let answer = self.signed.post(&[(CONTENT_TYPE.as_str(), FORM)], body).await?;
+        match answer.is_success() {
+            true => Ok(answer.body),
+            false => Err(refused(answer.status, &answer.body)),
         }
-        let response = request.body(body).send().await.map_err(|error| unanswered(&error))?;
-        let status = response.status();
-        let text = response.text().await.map_err(|error| unanswered(&error))?;
-        if status.is_success() { Ok(text) } else { Err(refused(status.as_u16(), &text)) }
-    }
-
-    /// Returns the headers that sign a request (Signature Version 4).
-    fn signature(
-        &self,
-        credentials: Credentials,
-        body: &str,
-    ) -> Result<Vec<(&'static str, String)>, Failure> {
-        let unsent = |reason: String| Failure::Unsent { reason };
-        let identity = credentials.into();
-        let params = v4::SigningParams::builder()
-            .identity(&identity)
-            .region(self.region.as_str())
-            .name(self.protocol.service)
-            .time(time_of(&*self.clock))
-            .settings(SigningSettings::default())
-            .build()
-            .map_err(|error| unsent(chain(&error)))?
-            .into();
-        let headers = [(CONTENT_TYPE.as_str(), FORM)];
-        let request = SignableRequest::new(
-            "POST",
-            self.endpoint.as_str(),
-            headers.into_iter(),
-            SignableBody::Bytes(body.as_bytes()),
-        )
-        .map_err(|error| unsent(chain(&error)))?;
-        let signed = sign(request, &params).map_err(|error| unsent(chain(&error)))?;
-        let (headers, _) = signed.into_parts().0.into_parts();
-        Ok(headers.iter().map(|header| (header.name(), header.value().to_owned())).collect())
     }
 }
 
@@ -148,6 +100,23 @@ fn home(partition: &str) -> Result<(Region, &'static str), Failure> {
         reason: format!("the address of IAM in the partition {partition} is not known"),
     })?;
     Ok((Region::new(*region), url))
+}
+
+/// Returns the address of a regional service: the account's own, or AWS's.
+pub(super) async fn endpoint(
+    service: &str,
+    account: &Account,
+    config: &SdkConfig,
+) -> Result<Url, Failure> {
+    if let Some(url) = account.endpoints.of(service) {
+        return Ok(url.clone());
+    }
+    let address = match config.endpoint_url() {
+        Some(url) => url.to_owned(),
+        None => regional_address(service, &account.scope.region, config).await?,
+    };
+    let unsent = |error| Failure::Unsent { reason: format!("{address} is no address: {error}") };
+    Url::parse(&address).map_err(unsent)
 }
 
 /// Returns a service's address for an account's region.
@@ -194,18 +163,6 @@ async fn regional_address(
         .await
         .map_err(|error| Failure::Unsent { reason: error.to_string() })?;
     Ok(rds.url().replacen("://rds", &format!("://{service}"), 1))
-}
-
-/// Says how far a request came that got no answer.
-fn unanswered(error: &reqwest::Error) -> Failure {
-    let reason = chain(error);
-    if error.is_connect() || error.is_builder() {
-        Failure::Unsent { reason }
-    } else if error.is_timeout() {
-        Failure::Lost { code: "Timeout", reason }
-    } else {
-        Failure::Lost { code: "Connection", reason }
-    }
 }
 
 /// Reads an error: `Error` with `Code` and `Message`, in EC2's `Response/Errors` or in IAM's

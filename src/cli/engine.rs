@@ -29,6 +29,7 @@ pub(super) fn engine(
     Engine {
         agent: config.agent_name.value.clone(),
         environments: environments(config),
+        custom_types: config.custom_types.value.clone(),
         deletion_grace: grace(config),
         stopping,
         mass_drift: Mutex::new(MassDrift::new(drift_bounds(config))),

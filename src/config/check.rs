@@ -20,6 +20,17 @@ pub(super) fn text(text: &Text) -> Checked<String> {
     }
 }
 
+/// Takes patterns of types with spaces between them; a `*` stands at the end of one.
+pub(super) fn patterns(text: &Text) -> Checked<Vec<String>> {
+    let is_sign = |letter: char| letter.is_ascii_alphanumeric() || letter == ':';
+    let is_pattern = |word: &&str| word.strip_suffix('*').unwrap_or(word).chars().all(is_sign);
+    let words: Vec<&str> = text.text.split_whitespace().collect();
+    match words.iter().find(|word| !is_pattern(word)) {
+        Some(word) => Err(format!("\"{word}\" is no pattern of a type, such as AWS::SQS::*")),
+        None => Ok(words.into_iter().map(str::to_owned).collect()),
+    }
+}
+
 /// Takes a whole number within bounds, both included.
 pub(super) fn number<T>(text: &Text, least: T, most: T) -> Checked<T>
 where

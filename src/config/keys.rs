@@ -4,7 +4,7 @@ use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 use crate::model::webhook::Host;
 
-const TOP: [&str; 11] = [
+const TOP: [&str; 12] = [
     "agent",
     "repository",
     "stateDirectory",
@@ -16,6 +16,7 @@ const TOP: [&str; 11] = [
     "environments",
     "webhooks",
     "forge",
+    "customTypes",
 ];
 const AGENT: [&str; 1] = ["name"];
 const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];

@@ -57,6 +57,10 @@ pub struct Config {
     pub log: Log,
     /// The accounts that manifests may name, by the name of the environment (`environments`).
     pub environments: BTreeMap<String, Environment>,
+    /// The types that the section `custom` of a manifest may declare (`customTypes`; default `*`):
+    /// types and beginnings with a `*` at the end, with spaces between them. Services that give
+    /// rights are never meant by a pattern that does not name them.
+    pub custom_types: Setting<Vec<String>>,
     /// The secrets of the hosts whose webhooks are taken (`webhooks`); empty for none.
     pub webhooks: BTreeMap<Host, WebhookSecrets>,
     /// The host that is told how commits stand (`forge`); `None` when it names no credentials.

@@ -30,6 +30,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
         environments: environments::environments(layers),
         webhooks: webhooks::webhooks(layers),
         forge: forge::forge(layers),
+        custom_types: layers.setting("customTypes", vec!["*".to_owned()], check::patterns),
     }
 }
 

@@ -87,7 +87,10 @@ pub(super) fn judge(
         Compare::ArnTail => arn::judge(want, have),
         Compare::Certificate => certificate::judge(want, have),
         // These are compared one by one elsewhere; what cannot be read is never compared.
-        Compare::Parameters | Compare::Permissions(_) | Compare::WriteOnly => Judgement::Same,
+        Compare::Parameters
+        | Compare::Permissions(_)
+        | Compare::Properties
+        | Compare::WriteOnly => Judgement::Same,
     }
 }
 

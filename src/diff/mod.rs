@@ -14,6 +14,7 @@ mod judge;
 mod parameters;
 mod permissions;
 mod policy_document;
+mod properties;
 mod set;
 mod settle;
 mod shape;
@@ -56,6 +57,8 @@ pub fn diff(
         }
         if let Some(reason) = shape::objection(rule, actual) {
             found.waits.push(wait(rule, "UnreadableAnswer", reason));
+        } else if rule.compare == Compare::Properties {
+            properties::compare(rule, want, &sides, ignore, &mut found);
         } else if rule.compare == Compare::Parameters {
             parameters::compare(rule, want, actual, ignore, &mut found);
         } else if let Compare::Permissions(peers) = rule.compare {

@@ -55,6 +55,7 @@ impl Shape {
             | Compare::Tags
             | Compare::Presence
             | Compare::PolicyDocument
+            | Compare::Properties
             | Compare::WriteOnly => return None,
         })
     }

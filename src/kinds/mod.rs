@@ -48,6 +48,7 @@ kinds![
     db_cluster,
     db_instance,
     iam_role,
+    custom,
 ];
 
 /// Returns the kind of a name.

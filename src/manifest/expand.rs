@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::aurora;
+use crate::kinds::custom::spec as custom_spec;
 use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
@@ -143,6 +144,11 @@ fn workspace(
             adopt: object.adopts(),
         };
         resources.extend(role_spec::resources(iam, &placement));
+    }
+    if let Some(custom) = &spec.resources.custom {
+        let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
+        let placement = custom_spec::Placement { scope, workspace, owner: &owner, adopt };
+        resources.extend(custom_spec::resources(custom, &placement));
     }
     resources
 }

@@ -1,9 +1,12 @@
 //! The `spec` of a `Workspace`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy;
+use crate::kinds::custom::spec::{self as custom_spec, CustomResource};
 use crate::kinds::db_instance::spec::{Database, check};
 use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
 use crate::kinds::security_group::spec::{self as group_spec, TrafficRule};
@@ -35,6 +38,9 @@ pub struct Resources {
     pub network: Option<NetworkSection>,
     /// The IAM roles of the workspace. Default: none.
     pub iam: Option<Iam>,
+    /// Resources of any other type, by name, through AWS's Cloud Control API: lower-case letters,
+    /// digits and hyphens. Default: none.
+    pub custom: Option<BTreeMap<String, CustomResource>>,
 }
 
 /// Places a workspace in a network.
@@ -91,6 +97,7 @@ impl Resources {
                 .map(|database| database.iam_authentication == Some(true)),
         };
         found.extend(self.iam.iter().flat_map(|it| within("iam", iam_spec::check(it, around))));
+        found.extend(self.custom.iter().flat_map(|it| within("custom", custom_spec::check(it))));
         if self.database.is_some() && self.network.is_none() {
             let message = "the database has no network: AWS places it in the account's default VPC";
             found.push(

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::singly::Singly;
 use super::{
     Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Offer, Permission, Refusal,
     ResourceId, Rule, Scope,
@@ -50,6 +51,22 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns where the resources of an environment in this account and region live.
     fn home(&self, environment: &Scope) -> Scope {
         if self.is_global() { environment.global() } else { environment.clone() }
+    }
+
+    /// Tells whether calls to a service are this kind's.
+    fn serves(&self, service: &str) -> bool {
+        service == self.service()
+    }
+
+    /// Says how resources are read of which AWS has no list; `None` where the lists hold them.
+    fn singly(&self) -> Option<&'static dyn Singly> {
+        None
+    }
+
+    /// Names the parameter of the creating call by which AWS knows a repetition from a second
+    /// creation, where it has one.
+    fn client_token(&self) -> Option<&'static str> {
+        None
     }
 
     /// Returns the lists that together describe every resource of the kind in a scope.

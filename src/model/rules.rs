@@ -311,6 +311,8 @@ pub enum Compare {
     },
     /// Rules of a security group with these peers, by what they let through.
     Permissions(Peers),
+    /// Properties by name, as the schema of the resource's type says, which the observation holds.
+    Properties,
     /// Not readable: never compared.
     WriteOnly,
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delta::Wait;
+use super::handle::Handle;
 use super::policy::DeletionPolicy;
 use super::{
     Action, Delta, Difference, Disruption, Generation, Holder, Notice, Refusal, ResourceId,
@@ -249,6 +250,9 @@ pub struct Owned {
     pub policy: DeletionPolicy,
     /// Since when the manifest declares it no longer; `None` while it does.
     pub left: Option<Timestamp>,
+    /// How it is found, where its name does not say.
+    #[serde(default, skip_serializing_if = "Handle::is_empty")]
+    pub handle: Handle,
     /// What it needed when it was last declared: it is deleted before that.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<ResourceId>,
@@ -262,6 +266,9 @@ pub struct ResourceMemory {
     pub converged: BTreeMap<String, Value>,
     /// The changes that AWS accepted and whose effect has not been seen yet, by field.
     pub accepted_changes: BTreeMap<String, AcceptedChange>,
+    /// How it is found, where its name does not say.
+    #[serde(skip_serializing_if = "Handle::is_empty")]
+    pub handle: Handle,
     /// When drift of a field was last reverted, oldest first; a few times per field.
     pub reverted: BTreeMap<String, Vec<Timestamp>>,
     /// The storage, which takes one change in a while.

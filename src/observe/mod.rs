@@ -11,6 +11,7 @@
 mod list;
 mod mark;
 pub mod saved;
+pub mod singly;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,6 +40,8 @@ pub struct Observer {
     clock: Arc<dyn Clock>,
     freshness: SignedDuration,
     slots: Mutex<BTreeMap<(Scope, KindName), Arc<Slot>>>,
+    /// What is known of types of resources, and until when that is believed.
+    types: Mutex<BTreeMap<(Scope, String), (Timestamp, Value)>>,
     /// When lists were last looked through for those that are no longer fresh.
     swept: Mutex<Timestamp>,
     marker: Marker,
@@ -77,8 +80,8 @@ impl Observer {
     /// long to be read for longer.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
         let swept = Mutex::new(clock.now());
-        let (slots, marker) = (Mutex::default(), Marker::default());
-        Self { cloud, clock, freshness, slots, swept, marker }
+        let (slots, types, marker) = (Mutex::default(), Mutex::default(), Marker::default());
+        Self { cloud, clock, freshness, slots, types, swept, marker }
     }
 
     /// Reads one resource, from the shared list where that is fresh enough.

@@ -85,6 +85,9 @@ impl Saved {
             "DescribeDBParameters" => self.parameters("DBParameterGroups", call),
             "DescribeDBClusterParameters" => self.parameters("DBClusterParameterGroups", call),
             "GetRole" => self.role(call),
+            "GetResource" => self.resource(call),
+            "DescribeType" => self.with_name("Types", call, &["TypeName"]),
+            "GetResourceRequestStatus" => self.request(call),
             _ => Err(not_recorded(call, &call.operation)),
         }
     }
@@ -110,6 +113,26 @@ impl Saved {
         let lists = [self.list("RoleDetailList", call)?, self.list("Roles", call)?];
         let role = lists.into_iter().flatten().find(|item| matches(item, call));
         role.map(|role| json!({ "Role": role })).ok_or_else(|| not_found(call))
+    }
+
+    /// One resource of the Cloud Control API: an item of `ResourceDescriptions` that holds its type.
+    fn resource(&self, call: &Call) -> Result<Value, CallError> {
+        let names = ["TypeName", "Identifier"];
+        let item = self.with_name("ResourceDescriptions", call, &names)?;
+        Ok(json!({"TypeName": item.get("TypeName"), "ResourceDescription": item}))
+    }
+
+    fn request(&self, call: &Call) -> Result<Value, CallError> {
+        let event = self.with_name("ResourceRequestStatusSummaries", call, &["RequestToken"])?;
+        Ok(json!({ "ProgressEvent": event }))
+    }
+
+    /// Returns the item of a list that has the parameters of a call.
+    fn with_name(&self, list: &str, call: &Call, names: &[&str]) -> Result<Value, CallError> {
+        let is_it =
+            |item: &&Value| names.iter().all(|name| item.get(name) == call.params.get(*name));
+        let item = self.list(list, call)?.iter().find(is_it);
+        item.cloned().ok_or_else(|| not_found(call))
     }
 
     /// A group's parameters: the `Parameters` that the saved group holds.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::holds::CONTEST_REVERTS;
 use super::{Present, Request, State, Subject, effect, is_only_read, is_shared, storage};
+use crate::model::handle::Handle;
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Action;
 use crate::model::status::{Owned, ResourceMemory, StorageMemory};
@@ -46,6 +47,7 @@ pub fn owned(request: &Request<'_>, attempts: &[Attempt]) -> Vec<Owned> {
             owner: subject.resource.owner.clone(),
             policy: request.policy.deletion,
             left: None,
+            handle: Handle::default(),
             needs: subject.resource.references().into_iter().cloned().collect(),
         })
         .collect()

@@ -9,6 +9,7 @@
 
 pub mod bind;
 mod effect;
+pub mod handle;
 mod holds;
 mod memory;
 mod ownership;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest, Sha256};
 
 pub use memory::{owned, remember};
 pub use reverts::{Frozen, Reverts};
@@ -63,6 +65,9 @@ pub struct Request<'a> {
     pub memory: &'a Memory,
     /// When a create was sent whose resource has not been read since.
     pub intents: BTreeMap<ResourceId, Timestamp>,
+    /// The client tokens of those creates, where they had one; `None` for somebody who only looks,
+    /// and sends nothing that could be repeated.
+    pub tokens: Option<BTreeMap<ResourceId, String>>,
     /// The time of this pass.
     pub now: Timestamp,
     /// The resources, in the order of their dependencies.
@@ -73,6 +78,15 @@ impl Request<'_> {
     /// Tells whether the object is only looked at.
     fn is_idle(&self) -> bool {
         self.exhausted || self.holds.is_suspended()
+    }
+
+    /// Returns the token by which AWS knows a repeated create from a second one: that of the create
+    /// whose outcome is not known, or a new one.
+    fn token(&self, resource: &ResourceId) -> Option<String> {
+        let open = self.tokens.as_ref()?.get(resource).cloned();
+        let seed = format!("{} {resource} {}", resource.scope, self.now);
+        let new = || hex::encode(Sha256::digest(seed)).chars().take(32).collect();
+        Some(open.unwrap_or_else(new))
     }
 
     /// Returns until when drift is left, and why.
@@ -204,6 +218,11 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
         return step;
     }
     step.calls = subject.kind.create(bound);
+    if let Some((parameter, token)) = subject.kind.client_token().zip(request.token(&step.resource))
+    {
+        step.calls =
+            step.calls.into_iter().map(|call| call.with(parameter, token.as_str())).collect();
+    }
     if request.is_idle() {
         step.verdict = Verdict::Reported;
     }

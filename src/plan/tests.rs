@@ -203,6 +203,7 @@ impl Scene {
             frozen: self.frozen.as_ref(),
             memory: &self.memory,
             intents: intents.into_iter().collect(),
+            tokens: None,
             now: self.now,
             subjects: vec![Subject { kind: &Lamp, resource: &self.resource, state: &self.state }],
         }

@@ -48,6 +48,8 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     /// How fast passes follow each other.
     pub pace: Pace,
+    /// Patterns of the types that the section `custom` may declare.
+    pub custom_types: Vec<String>,
     /// How long a deletion waits for the manifest to come back.
     pub deletion_grace: SignedDuration,
     /// Removed objects that are done with.
@@ -123,6 +125,7 @@ impl Engine {
             fence,
             clock,
             pace: Pace::default(),
+            custom_types: vec!["*".to_owned()],
             deletion_grace: SignedDuration::from_hours(1),
             departures: Departures::default(),
             rests: Rests::default(),

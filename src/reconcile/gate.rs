@@ -5,15 +5,20 @@
 //! until the call has ended.
 
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::engine::Engine;
 use super::freshness::Freshness;
 use crate::apply::{Gate, GateFuture};
 use crate::desired::Snapshot;
+use crate::kinds;
 use crate::model::plan::Action;
 use crate::model::{Call, CallError, ErrorClass, Key, Step};
 use crate::plan::CREATE_GRACE;
+use crate::plan::handle::Receipts;
 use crate::status::{Intent, StoreError};
 
 /// The longest that one call may take; the right to write has to last that long.
@@ -25,11 +30,26 @@ pub(super) struct PassGate<'a> {
     key: &'a Key,
     /// What the pass knows of Git.
     snapshot: &'a Snapshot,
+    /// What answers said of requests that AWS carries out later.
+    receipts: Mutex<Receipts>,
 }
 
 impl<'a> PassGate<'a> {
     pub(super) fn new(engine: &'a Engine, key: &'a Key, snapshot: &'a Snapshot) -> Self {
-        Self { engine, key, snapshot }
+        Self { engine, key, snapshot, receipts: Mutex::default() }
+    }
+
+    /// Returns what answers said of requests.
+    pub(super) fn receipts(self) -> Receipts {
+        self.receipts.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep_receipt(&self, step: &Step, answer: &Value) {
+        let kind = kinds::find(&step.resource.kind).and_then(|kind| kind.singly());
+        if let Some(receipt) = kind.and_then(|kind| kind.receipt(answer)) {
+            let mut receipts = self.receipts.lock().unwrap_or_else(PoisonError::into_inner);
+            receipts.insert(step.resource.clone(), receipt);
+        }
     }
 
     async fn permit(&self, step: &Step, call: &Call) -> Result<(), String> {
@@ -62,7 +82,7 @@ impl<'a> PassGate<'a> {
         let intent = Intent {
             key: self.key.clone(),
             resource: step.resource.clone(),
-            operation: call.operation.to_string(),
+            operation: operation(step, call),
             at: self.engine.clock.now(),
         };
         let token = self.engine.token().map_err(unrecorded)?;
@@ -119,9 +139,22 @@ impl Gate for PassGate<'_> {
         &'a self,
         step: &'a Step,
         _call: &'a Call,
-        error: Option<&'a CallError>,
+        answer: &'a Result<Value, CallError>,
     ) -> GateFuture<'a, ()> {
-        Box::pin(self.note(step, error))
+        if let Ok(answer) = answer {
+            self.keep_receipt(step, answer);
+        }
+        Box::pin(self.note(step, answer.as_ref().err()))
+    }
+}
+
+/// Names the operation, and after a space the client token, by which its repetition is known.
+fn operation(step: &Step, call: &Call) -> String {
+    let kind = kinds::find(&step.resource.kind);
+    let token = kind.and_then(|kind| call.text(kind.client_token()?));
+    match token {
+        Some(token) => format!("{} {token}", call.operation),
+        None => call.operation.to_string(),
     }
 }
 

@@ -64,6 +64,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::model::handle::Handle;
     use crate::model::status::{AcceptedChange, ResourceMemory, StorageMemory};
     use crate::model::{AccountId, KindName, Region, ResourceId, Scope};
 
@@ -114,6 +115,7 @@ mod tests {
                 AcceptedChange { value: 2.into(), at: Timestamp::UNIX_EPOCH, times: 3 },
             )]
             .into(),
+            handle: Handle::default(),
             reverted: [("size".to_owned(), vec![Timestamp::UNIX_EPOCH; 3])].into(),
             storage: StorageMemory {
                 locked_at: Some(Timestamp::UNIX_EPOCH),

@@ -12,13 +12,17 @@ use super::neighbours::{Around, Users};
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
 use crate::manifest::expand::expand;
+use crate::model::handle::{Handle, Ticket};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::DeletionPolicy;
+use crate::model::singly::member;
 use crate::model::status::{Memory, Owned};
 use crate::model::{
     Action, Doubt, Key, Kind, Notice, ObjectKind, Observation, Resource, ResourceId, Severity,
     Step, Wait,
 };
+use crate::observe::singly::Wanted;
+use crate::plan::handle::{Receipts, is_under_way};
 use crate::plan::removal::{Claim, Departure, Leaving, Part, STILL_USED, steps};
 use crate::status::StoreError;
 
@@ -82,7 +86,7 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         let is_recorded = owned.left.is_some() || was_removed;
         let since = owned.left.or(removed).unwrap_or(basis.now);
         let left = if removed.is_none() { Some(since) } else { owned.left };
-        let seen = observe(engine, kind, &owned.id).await;
+        let seen = observe(engine, kind, &owned).await;
         partings.push(Parting {
             kind,
             since,
@@ -116,13 +120,19 @@ fn part(basis: &Basis<'_>, kind: &dyn Kind, id: &ResourceId, seen: &Observation)
 }
 
 /// Looks at a resource, unless it is in an account that the configuration does not hold (any more).
-async fn observe(engine: &Engine, kind: &'static dyn Kind, id: &ResourceId) -> Observation {
+async fn observe(engine: &Engine, kind: &'static dyn Kind, owned: &Owned) -> Observation {
+    let id = &owned.id;
     let is_here = |environment: &Environment| kind.home(&environment.scope) == id.scope;
-    if engine.environments.values().any(is_here) {
-        return engine.observer.observe_anew(kind, id).await;
+    if !engine.environments.values().any(is_here) {
+        let why = format!("no environment of the agent's configuration is in {}", id.scope);
+        return Observation::Unknown(Doubt::Failed(why));
     }
-    let why = format!("no environment of the agent's configuration is in {}", id.scope);
-    Observation::Unknown(Doubt::Failed(why))
+    let Some(single) = kind.singly() else {
+        return engine.observer.observe_anew(kind, id).await;
+    };
+    let (handle, owner) = (&owned.handle, owned.owner.as_str());
+    let wanted = Wanted { id, declared: None, handle, owner };
+    engine.observer.observe_singly(single, &wanted).await
 }
 
 /// Lists what is remembered and not declared, and what a create was sent for that nobody saw.
@@ -139,6 +149,7 @@ fn leaving<'a>(
         owner: format!("{}/{}", engine.agent, basis.key),
         policy: basis.policy,
         left: None,
+        handle: Handle::default(),
         needs: BTreeSet::new(),
     });
     let all = known.iter().cloned().chain(unseen);
@@ -217,6 +228,28 @@ pub(super) fn plan(engine: &Engine, basis: &Basis<'_>, partings: &[Parting]) -> 
 }
 
 impl Parting {
+    /// Returns what is kept of it, with the request that was sent just now.
+    fn with(self, receipts: &Receipts, now: Timestamp) -> Owned {
+        let mut owned = self.owned;
+        let is_under_way = match &self.seen {
+            Observation::Present(actual) => is_under_way(actual),
+            Observation::Absent => false,
+            Observation::Unknown(_) => true,
+        };
+        owned.handle.ticket = match receipts.get(&owned.id) {
+            Some(receipt) => {
+                let request = receipt.request.clone();
+                Some(Ticket { request, at: now, declared: String::new() })
+            }
+            None => owned.handle.ticket.filter(|_| is_under_way),
+        };
+        if let Observation::Present(actual) = &self.seen {
+            let seen = actual.text(member::IDENTIFIER).map(str::to_owned);
+            owned.handle.identifier = seen.or(owned.handle.identifier);
+        }
+        owned
+    }
+
     fn leaving(&self) -> Leaving<'_> {
         Leaving {
             kind: self.kind,
@@ -271,7 +304,7 @@ pub(super) async fn remaining(
     engine: &Engine,
     key: &Key,
     partings: Vec<Parting>,
-    attempts: &[Attempt],
+    (attempts, receipts): (&[Attempt], &Receipts),
 ) -> Result<Vec<Owned>, StoreError> {
     let attempt = |id: &ResourceId| attempts.iter().find(|attempt| attempt.step.resource == *id);
     let is_done = |parting: &Parting| attempt(&parting.owned.id).is_some_and(is_let_go);
@@ -287,7 +320,7 @@ pub(super) async fn remaining(
     let mut remaining = Vec::new();
     for parting in partings {
         if !is_done(&parting) || is_used(&parting) || (!all_done && stays(&parting)) {
-            remaining.push(parting.owned);
+            remaining.push(parting.with(receipts, engine.clock.now()));
         } else if parting.created.is_some() {
             engine.store.resolve(key, &parting.owned.id, engine.token()?).await?;
         }

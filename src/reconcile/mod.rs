@@ -16,6 +16,7 @@ pub mod freshness;
 mod gate;
 mod heed;
 mod history;
+mod intents;
 mod leaving;
 pub mod looks;
 pub mod mass_drift;

@@ -4,9 +4,24 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use crate::desired::Snapshot;
+use crate::kinds::custom::types;
 use crate::manifest::Object;
-use crate::manifest::expand::{Neighbours, Place};
-use crate::model::{Key, ObjectKind, Scope};
+use crate::manifest::expand::{Neighbours, Place, expand};
+use crate::model::{Key, ObjectKind, Resource, Scope};
+
+/// Expands an object; types that the settings do not allow are refused.
+pub(super) fn resources(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    object: &Object,
+    place: &Place,
+) -> Vec<Resource> {
+    let mut resources = expand(object, place, &Around { engine, snapshot });
+    for resource in &mut resources {
+        resource.refusals.extend(types::refusal(&resource.id, &engine.custom_types));
+    }
+    resources
+}
 
 /// Is everything that Git declares.
 pub(super) struct Around<'a> {

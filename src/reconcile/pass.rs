@@ -6,28 +6,26 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use jiff::Timestamp;
-
 use super::causes::{drifted, join, stale, vanished};
 use super::engine::Engine;
 use super::gate::PassGate;
 use super::heed;
 use super::history::{History, as_recorded, declared};
+use super::intents::open_intents;
 use super::leaving::{self, Basis};
 use super::mass_drift::released;
-use super::neighbours::Around;
+use super::neighbours::resources;
 use super::next::{Next, next, nothing_follows};
 use super::removal::{reinstate, remove};
 use super::rest::{Ground, is_old_news, rested};
-use super::sight::{Needs, Sight, Sighting, look};
+use super::sight::{Known, Needs, Sight, Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
-use crate::manifest::Object;
-use crate::manifest::expand::{Place, expand};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::{DriftMemory, Memory};
-use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource, ResourceId};
+use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource};
+use crate::plan::handle::{Receipts, keep_handles, note_handles};
 use crate::plan::{Frozen, Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
@@ -105,9 +103,12 @@ async fn whole(
         }
         Ok(place) => {
             let resources = resources(engine, snapshot, &entry.object, &place);
-            let is_known = |resource: &Resource| is_settled(key, &history.memory, resource);
+            let known = Known {
+                is_settled: &|resource| is_settled(key, &history.memory, resource),
+                memory: &history.memory,
+            };
             let Sight { sightings, needs, read } =
-                look(&engine.observer, resources, entry.object.policy(), &is_known).await;
+                look(&engine.observer, resources, entry.object.policy(), &known).await;
             let passed = act(engine, snapshot, entry, history, found, &sightings).await?;
             if let (false, Some(ground), Some(read)) = (passed.is_news, ground, read) {
                 engine.rests.note(engine, ground, &read);
@@ -127,16 +128,6 @@ async fn recall(engine: &Engine, known: Option<Declared>) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Expands an object.
-fn resources(
-    engine: &Engine,
-    snapshot: &Snapshot,
-    object: &Object,
-    place: &Place,
-) -> Vec<Resource> {
-    expand(object, place, &Around { engine, snapshot })
-}
-
 /// Tells whether it is known whose a resource is: the object's, or another's by its name.
 fn is_settled(key: &Key, memory: &Memory, resource: &Resource) -> bool {
     let is_own = resource.owner.ends_with(&format!("/{key}"));
@@ -154,6 +145,7 @@ async fn act(
 ) -> Result<Passed, StoreError> {
     let policy = entry.object.policy();
     let known = snapshot.objects.len();
+    let (intents, tokens) = open_intents(engine, &history.declared.key, sightings).await?;
     let mut request = Request {
         key: &history.declared.key,
         revision: found.revision.as_ref(),
@@ -162,7 +154,8 @@ async fn act(
         exhausted: found.failed,
         frozen: None,
         memory: &history.memory,
-        intents: open_intents(engine, &history.declared.key, sightings).await?,
+        intents,
+        tokens: Some(tokens),
         now: engine.clock.now(),
         subjects: sightings.iter().map(Sighting::subject).collect(),
     };
@@ -176,15 +169,19 @@ async fn act(
     let basis = basis(snapshot, &request, sightings);
     let partings = leaving::look(engine, &basis).await?;
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
-    let attempts = carry_out(engine, snapshot, &plan).await;
+    let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
     let next = follow(engine, policy, &history.memory, &attempts);
-    let mut kept = leaving::remaining(engine, key, partings, &attempts).await?;
-    kept.extend(owned(&request, &attempts));
+    let mut kept = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
+    let mut resources = remember(&request, &attempts);
+    note_handles(&request, &receipts, &mut resources);
+    let mut own = owned(&request, &attempts);
+    keep_handles(&mut own, &resources);
+    kept.extend(own);
     let memory = Memory {
         failures: next.failures,
         waits: next.waits,
         not_before: Some(next.not_before),
-        resources: remember(&request, &attempts),
+        resources,
         drift: engine.mass_drift().memory(key),
         owned: kept,
         suspended: entry.object.holds().suspended,
@@ -233,8 +230,14 @@ fn basis<'a>(
 }
 
 /// Sends the calls of a plan.
-pub(super) async fn carry_out(engine: &Engine, snapshot: &Snapshot, plan: &Plan) -> Vec<Attempt> {
-    apply(plan, &*engine.cloud, &PassGate::new(engine, &plan.key, snapshot)).await
+pub(super) async fn carry_out(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    plan: &Plan,
+) -> (Vec<Attempt>, Receipts) {
+    let gate = PassGate::new(engine, &plan.key, snapshot);
+    let attempts = apply(plan, &*engine.cloud, &gate).await;
+    (attempts, gate.receipts())
 }
 
 /// Says what follows; an object that was given up stays so until it is settled.
@@ -297,26 +300,6 @@ async fn write(
     Ok(())
 }
 
-/// Returns the creates whose outcome is not known; those whose resource is there are resolved.
-async fn open_intents(
-    engine: &Engine,
-    key: &Key,
-    sightings: &[Sighting],
-) -> Result<BTreeMap<ResourceId, Timestamp>, StoreError> {
-    let mut open = BTreeMap::new();
-    for intent in engine.store.intents(key).await? {
-        let is_there =
-            sightings.iter().any(|seen| *seen.id() == intent.resource && seen.is_present());
-        match is_there {
-            true => engine.store.resolve(key, &intent.resource, engine.token()?).await?,
-            false => {
-                open.insert(intent.resource, intent.at);
-            }
-        }
-    }
-    Ok(open)
-}
-
 /// Writes an event to the log; trouble is a warning.
 fn log(event: &Event) {
     match event.reason.as_str() {
@@ -361,11 +344,12 @@ pub async fn preview(
     let snapshot = engine.desired.snapshot();
     let resources = resources(engine, &snapshot, &entry.object, &place);
     // Who looks does not have to settle whose a resource is: that would cost a read of each.
-    let sightings =
-        look(&engine.observer, resources, entry.object.policy(), &|_| true).await.sightings;
     let key = &entry.object.key;
     let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
     let history = History::of(declared(entry), record, asked);
+    let known = Known { is_settled: &|_| true, memory: &history.memory };
+    let sightings =
+        look(&engine.observer, resources, entry.object.policy(), &known).await.sightings;
     let frozen = Frozen::remembered(&history.memory.drift);
     let request = Request {
         key,
@@ -376,6 +360,7 @@ pub async fn preview(
         frozen: frozen.as_ref(),
         memory: &history.memory,
         intents: BTreeMap::new(),
+        tokens: None,
         now: engine.clock.now(),
         subjects: sightings.iter().map(Sighting::subject).collect(),
     };

@@ -97,9 +97,9 @@ pub(super) async fn remove(
         holds: late.holds(),
         steps: leaving::plan(engine, &basis, &partings),
     };
-    let attempts = carry_out(engine, snapshot, &plan).await;
+    let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
     let next = follow(engine, &late.policy, &late.history.memory, &attempts);
-    let owned = leaving::remaining(engine, key, partings, &attempts).await?;
+    let owned = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
     engine.mass_drift().forget(key);
     let is_done = owned.is_empty();
     let memory = Memory {

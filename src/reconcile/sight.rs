@@ -10,10 +10,13 @@ use serde_json::Value;
 
 use crate::diff::diff;
 use crate::kinds;
+use crate::model::singly::Singly;
+use crate::model::status::Memory;
 use crate::model::{
     Bound, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource, ResourceId,
 };
 use crate::observe::Observer;
+use crate::observe::singly::Wanted;
 use crate::plan::bind::bind;
 use crate::plan::{Present, State, Subject};
 
@@ -80,15 +83,23 @@ pub struct Needs {
     pub missed: BTreeSet<ResourceId>,
 }
 
+/// Says what is known of an object's resources from before.
+pub struct Known<'a> {
+    /// Tells whether it is settled whose a resource is.
+    pub is_settled: &'a (dyn Fn(&Resource) -> bool + Sync),
+    /// What is remembered.
+    pub memory: &'a Memory,
+}
+
 /// Looks at every resource of an object: reads them all at once, and compares them in the order of
 /// their dependencies.
 ///
-/// The tags of a resource are read once, to settle whose it is: until `is_known` to be the object's.
+/// The tags of a resource are read once, to settle whose it is.
 pub async fn look(
     observer: &Observer,
     resources: Vec<Resource>,
     policy: &Policy,
-    is_known: &(dyn Fn(&Resource) -> bool + Sync),
+    known: &Known<'_>,
 ) -> Sight {
     let mut seen = Seen::of(observer, &resources).await;
     let mut references = BTreeSet::new();
@@ -96,7 +107,10 @@ pub async fn look(
     for resource in resources {
         let Some(kind) = kinds::find(&resource.id.kind) else { continue };
         references.extend(resource.references().into_iter().cloned());
-        let is_open = !kind.rules().is_empty() && !is_known(&resource);
+        if let Some(single) = kind.singly() {
+            seen.seek(observer, single, &resource, known.memory).await;
+        }
+        let is_open = !kind.rules().is_empty() && !(known.is_settled)(&resource);
         let state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
         if !is_fit(kind, &state) {
             seen.unfit.insert(resource.id.clone());
@@ -141,10 +155,29 @@ impl Seen {
         }
         let mut observing = Vec::with_capacity(ids.len());
         for id in ids {
-            observing.extend(kinds::find(&id.kind).map(|kind| observe(observer, kind, id)));
+            // What no list holds is looked for later, when what it is made of is known.
+            let kind = kinds::find(&id.kind).filter(|kind| kind.singly().is_none());
+            observing.extend(kind.map(|kind| observe(observer, kind, id)));
         }
         let observations = join_all(observing).await.into_iter().collect();
         Self { observations, ..Self::default() }
+    }
+
+    /// Looks at a resource that no list holds.
+    async fn seek(
+        &mut self,
+        observer: &Observer,
+        kind: &dyn Singly,
+        resource: &Resource,
+        memory: &Memory,
+    ) {
+        let (bound, _) = bind(resource, |id| self.settled(id).map(|observed| &**observed));
+        let known = memory.resources.get(&resource.id.to_string());
+        let handle = known.map(|known| known.handle.clone()).unwrap_or_default();
+        let (id, owner) = (&resource.id, resource.owner.as_str());
+        let wanted = Wanted { id, declared: Some(&bound), handle: &handle, owner };
+        let observation = observer.observe_singly(kind, &wanted).await;
+        self.observations.insert(resource.id.clone(), observation);
     }
 
     fn needs(&self, references: BTreeSet<ResourceId>) -> Needs {
@@ -158,6 +191,9 @@ impl Seen {
     /// Tells whether nothing was read of a resource beyond the lists.
     fn is_listed(&self, sighting: &Sighting) -> bool {
         let State::Present(present) = &sighting.state else { return false };
+        if sighting.kind.singly().is_some() {
+            return false;
+        }
         match self.observations.get(sighting.id()) {
             Some(Observation::Present(listed)) => Arc::ptr_eq(listed, &present.actual),
             _ => false,
@@ -208,12 +244,22 @@ async fn state(
             let mut needed = unresolved.into_iter().filter(|(field, _)| !is_later(kind, field));
             match needed.next() {
                 Some((_, why)) => State::Unbound(why),
-                None => State::Absent(bound),
+                None => absent(observer, kind, bound).await,
             }
         }
         Some(Observation::Unknown(doubt)) => State::Unknown(doubt.clone()),
         None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
     }
+}
+
+/// Adds to a resource that is to be made what the facts of its type tell.
+async fn absent(observer: &Observer, kind: &'static dyn Kind, mut bound: Bound) -> State {
+    let Some(single) = kind.singly() else { return State::Absent(bound) };
+    match observer.facts(single, &bound.id).await {
+        Ok(facts) => single.prepare(&mut bound, &facts),
+        Err(doubt) => return State::Unknown(doubt),
+    }
+    State::Absent(bound)
 }
 
 /// Compares a resource that exists in what is known of the values it should have.

@@ -49,7 +49,12 @@ fn hindrance(verdict: &Verdict) -> Option<String> {
 
 /// Renders one call as one command.
 pub fn command(call: &Call, region: &str) -> String {
-    let mut words = vec![format!("aws {} {}", call.service, kebab(&call.operation))];
+    // The CLI calls this service by another name than its endpoint.
+    let service = match &*call.service {
+        "cloudcontrolapi" => "cloudcontrol",
+        service => service,
+    };
+    let mut words = vec![format!("aws {service} {}", kebab(&call.operation))];
     words.extend(call.params.iter().map(|(name, value)| parameter(&kebab(name), value)));
     words.push(format!("--region {}", quote(region)));
     words.join(" ")

@@ -13,6 +13,7 @@
 //! calls).
 
 mod args;
+mod cloud_control;
 mod ec2;
 mod iam;
 mod page;
@@ -29,6 +30,7 @@ pub mod http;
 pub mod log;
 pub mod settings;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -177,6 +179,15 @@ impl Sandbox {
             let all = rds.instances.values();
             let described = all.map(|i| i.describe(site.now, &rds.subnet_groups));
             described.filter_map(|value| value.as_object().cloned()).collect()
+        })
+    }
+
+    /// Returns the properties of every resource of the Cloud Control API by its identifier, past
+    /// rate limit, faults and log.
+    pub fn inspect_custom(&self, scope: &Scope) -> BTreeMap<String, Map<String, Value>> {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            let all = site.state.cloud_control.all();
+            all.map(|(identifier, it)| (identifier.to_owned(), it.clone())).collect()
         })
     }
 

@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{ec2, iam, rds, sts};
+use super::{cloud_control, ec2, iam, rds, sts};
 use crate::model::{Call, Scope};
 
 /// Describes one operation.
@@ -30,6 +30,7 @@ pub(super) struct Operation {
 
 /// Every operation.
 pub(super) const OPERATIONS: &[&[Operation]] = &[
+    cloud_control::OPERATIONS,
     ec2::OPERATIONS[0],
     ec2::OPERATIONS[1],
     ec2::OPERATIONS[2],
@@ -58,6 +59,7 @@ pub(super) fn home(scope: &Scope, call: &Call) -> Scope {
 /// Holds everything that lives in one account and region.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    pub(super) cloud_control: cloud_control::State,
     pub(super) ec2: ec2::State,
     pub(super) iam: iam::State,
     pub(super) rds: rds::State,
@@ -88,6 +90,7 @@ impl Site<'_> {
     pub(super) fn advance(&mut self) {
         let laws = rds::Laws { settings: self.settings, catalog: &self.shared.catalog };
         self.state.rds.advance(self.now, laws);
+        self.state.cloud_control.advance(self.now);
     }
 
     /// Makes the ARN of an RDS resource.

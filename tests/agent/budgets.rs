@@ -12,6 +12,7 @@ use levelset::model::{
 };
 use levelset::sandbox::log::Count;
 use levelset::sandbox::{Sandbox, Settings};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::stage::{PausedClock, Stage, scope, workspace};
@@ -35,7 +36,7 @@ impl Gate for Lease {
         &'a self,
         _: &'a Step,
         _: &'a Call,
-        _: Option<&'a CallError>,
+        _: &'a Result<Value, CallError>,
     ) -> GateFuture<'a, ()> {
         Box::pin(async {})
     }

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 mod answer;
 mod failure;
+pub(crate) mod json;
 mod parameter;
 pub(crate) mod query;
 pub(crate) mod rds;
@@ -37,6 +38,10 @@ pub(crate) struct Clients {
     pub(crate) ec2: Box<dyn query::Query>,
     /// The client for IAM.
     pub(crate) iam: Box<dyn query::Query>,
+    /// The client for CloudFormation's registry of types.
+    pub(crate) cloudformation: Box<dyn query::Query>,
+    /// The client for the Cloud Control API.
+    pub(crate) cloud_control: Box<dyn json::Json>,
 }
 
 /// The future of one call's answer.

@@ -41,6 +41,14 @@ pub(crate) const EC2: Protocol =
 pub(crate) const IAM: Protocol =
     Protocol { service: "iam", version: "2010-05-08", is_global: true, is_wrapped: true };
 
+/// The protocol of CloudFormation.
+pub(crate) const CLOUDFORMATION: Protocol = Protocol {
+    service: "cloudformation",
+    version: "2010-05-15",
+    is_global: false,
+    is_wrapped: true,
+};
+
 /// The future of one answer's body.
 pub(crate) type Body<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 

@@ -18,7 +18,8 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use serde_json::{Value, json};
 
-use super::query::{Body, EC2, IAM, Protocol, Query};
+use super::json::Json;
+use super::query::{Body, CLOUDFORMATION, EC2, IAM, Protocol, Query};
 use super::{Clients, Request};
 
 /// Gives a table's rows: the API's name and the SDK's.
@@ -131,7 +132,25 @@ impl Wire {
             .interceptor(super::WholeAnswers)
             .build();
         let query = |protocol| Box::new(QueryWire { wire: self.clone(), protocol });
-        Clients { rds: aws_sdk_rds::Client::from_conf(config), ec2: query(EC2), iam: query(IAM) }
+        Clients {
+            rds: aws_sdk_rds::Client::from_conf(config),
+            ec2: query(EC2),
+            iam: query(IAM),
+            cloudformation: query(CLOUDFORMATION),
+            cloud_control: Box::new(JsonWire { wire: self.clone() }),
+        }
+    }
+}
+
+/// Stands for the wire of the JSON protocols.
+struct JsonWire {
+    wire: Wire,
+}
+
+impl Json for JsonWire {
+    fn post<'a>(&'a self, operation: &'a str, body: String) -> Body<'a> {
+        *self.wire.last.lock().unwrap() = format!("{operation} {body}");
+        Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
     }
 }
 

@@ -84,8 +84,8 @@ impl Scope<'_> {
 }
 
 /// Tells whether the values of a section may be of any type.
-fn is_typed(_section: &str) -> bool {
-    false
+fn is_typed(section: &str) -> bool {
+    section.starts_with("custom.")
 }
 
 fn output(
@@ -96,10 +96,9 @@ fn output(
     typed: bool,
 ) -> Option<Output> {
     let offered = part(&object.spec, &reference.path).ok()?;
-    let name = offered.output.join(".");
-    let offer = offered.part.offers().iter().find(|offer| offer.name == name)?;
+    let member = offered.part.member(&offered.output.join("."))?;
     let of = offered.part.id(object, place, neighbours);
-    Some(Output { of, member: offer.member.to_owned(), typed, owner: None })
+    Some(Output { of, member, typed, owner: None })
 }
 
 /// A text that has only escapes or IAM's variables is known.

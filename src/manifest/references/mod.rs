@@ -16,7 +16,7 @@ mod place;
 use serde_json::Value;
 
 use self::circle::{Arc, Node, circles};
-use self::part::part;
+use self::part::{Part, part};
 use self::place::{Use, place};
 use super::object::Spec;
 use super::words;
@@ -99,6 +99,9 @@ fn unknown(mention: &Mention, spec: &Spec, key: &Key) -> Option<Finding> {
         }
     };
     let output = offered.output.join(".");
+    if let Part::Custom(..) = offered.part {
+        return of_custom(mention, offered.part, &output);
+    }
     let offers = offered.part.offers();
     let Some(offer) = offers.iter().find(|offer| offer.name == output) else {
         let names: Vec<&str> = offers.iter().map(|offer| offer.name).collect();
@@ -112,6 +115,20 @@ fn unknown(mention: &Mention, spec: &Spec, key: &Key) -> Option<Finding> {
     (offer.is_list && (mention.is_within || !mention.is_typed)).then(|| {
         let message = format!("{output} is a list, which is no part of a text");
         mention.error("NotAText", message)
+    })
+}
+
+/// What a custom resource has is said by its type, which is not known here. Under which identifier
+/// AWS keeps it is known to its own object alone.
+fn of_custom(mention: &Mention, part: Part<'_>, output: &str) -> Option<Finding> {
+    if mention.reference.object.is_some() {
+        let message = "the outputs of custom resources are for their own workspace";
+        return Some(mention.error("UnknownReference", message));
+    }
+    part.member(output).is_none().then(|| {
+        let message = format!("{part} has no output \"{output}\"");
+        let hint = "identifier, or a property of its type that is no secret, such as Arn";
+        mention.error("UnknownOutput", message).hint(hint)
     })
 }
 
@@ -202,7 +219,7 @@ impl Walk {
 
     /// A key is sent as it is; in a policy document it may hold IAM's own variables.
     fn key(&mut self, key: &str, path: &[String]) {
-        let is_document = place(path).is_some_and(|place| place.takes == Use::Document);
+        let is_document = place(path).is_some_and(|place| place.takes != Use::Text);
         let is_foreign = |piece: &Piece<'_>| match piece {
             Piece::Marker(marker) => !(is_document && is_variable(marker)),
             Piece::Unclosed(_) => true,
@@ -223,7 +240,7 @@ fn mention(
     is_within: bool,
 ) -> Result<Option<Mention>, Finding> {
     let error = |code, message: String| Finding::error(pointer, code, message).hint(LITERALLY);
-    if is_variable(marker) && place.is_some_and(|place| place.takes == Use::Document) {
+    if is_variable(marker) && place.is_some_and(|place| place.takes != Use::Text) {
         return Ok(None);
     }
     let Some(reference) = Reference::read(marker) else {

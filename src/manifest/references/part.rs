@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::kinds::custom::spec::{self as custom, CustomResource};
 use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance, Database};
@@ -13,7 +14,7 @@ use crate::manifest::words;
 use crate::model::{Offer, ResourceId};
 
 /// The sections whose resources offer something.
-const SECTIONS: [&str; 3] = ["database", "network", "iam"];
+const SECTIONS: [&str; 4] = ["database", "network", "iam", "custom"];
 
 /// Is one resource of an object.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,7 @@ pub(super) enum Part<'a> {
     /// The VPC under the name by which a workspace refers to it, or a network's own.
     Network(Option<&'a str>),
     Role(&'a str),
+    Custom(&'a str, &'a CustomResource),
 }
 
 /// Is the resource that a path begins with, and the rest of the path.
@@ -80,6 +82,18 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             };
             Ok(Offered { part: Part::Role(name), output: rest })
         }
+        ("custom", resources) => {
+            let custom = resources.and_then(|resources| resources.custom.as_ref());
+            let custom = custom.ok_or_else(|| absent("custom resources"))?;
+            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
+            let Some((name, resource)) = custom.get_key_value(name) else {
+                let known: Vec<&str> = custom.keys().map(String::as_str).collect();
+                let nearest = words::nearest(name, &known);
+                let lack = Lack::of(format!("declares no custom resource \"{name}\""));
+                return Err(lack.hint(nearest.map(|name| format!("did you mean custom.{name}?"))));
+            };
+            Ok(Offered { part: Part::Custom(name, resource), output: rest })
+        }
         (other, _) => {
             let nearest = words::nearest(other, &SECTIONS);
             let hint = nearest.map_or_else(
@@ -114,6 +128,21 @@ impl Part<'_> {
             Self::Database(_) => instance::OFFERS,
             Self::Network(_) => vpc::OFFERS,
             Self::Role(_) => role::OFFERS,
+            Self::Custom(..) => &[],
+        }
+    }
+
+    /// Returns the member of the describe answer that holds an output. A custom resource has the
+    /// properties of its type, which are not known here, save those that are named like secrets.
+    pub(super) fn member(self, output: &str) -> Option<String> {
+        match self {
+            Self::Custom(..) if output == "identifier" => Some("Identifier".to_owned()),
+            Self::Custom(..) => (!output.is_empty() && !output.split('.').any(custom::is_secret))
+                .then(|| format!("Properties.{output}")),
+            other => {
+                let offer = other.offers().iter().find(|offer| offer.name == output)?;
+                Some(offer.member.to_owned())
+            }
         }
     }
 
@@ -133,6 +162,7 @@ impl Part<'_> {
             Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
+            Self::Custom(key, resource) => custom::resource_id(&place.scope, name, key, resource),
         }
     }
 }
@@ -143,6 +173,7 @@ impl fmt::Display for Part<'_> {
             Self::Database(_) => f.write_str("database"),
             Self::Network(_) => f.write_str("network"),
             Self::Role(name) => write!(f, "iam.{name}"),
+            Self::Custom(name, _) => write!(f, "custom.{name}"),
         }
     }
 }

@@ -7,7 +7,8 @@ pub(super) enum Use {
     Text,
     /// References and the variables of IAM policies.
     Document,
-    /// References; one that is the whole text keeps the type of its value.
+    /// References and the variables of IAM policies; a reference that is the whole text keeps the
+    /// type of its value.
     Typed,
 }
 
@@ -34,6 +35,7 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["iam", "roles", "*", "trust", "roles", "*"], Use::Text),
     (&["iam", "roles", "*", "trust", "document", "**"], Use::Document),
     (&["iam", "roles", "*", "inline", "**"], Use::Document),
+    (&["custom", "*", "properties", "**"], Use::Typed),
 ];
 
 /// Returns what a place takes; `None` where references are not taken.
@@ -41,6 +43,7 @@ pub(super) fn place(path: &[String]) -> Option<Place> {
     let (_, takes) = PLACES.iter().find(|(pattern, _)| matches(pattern, path))?;
     let holder = match path {
         [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
+        [section, name, ..] if section == "custom" => format!("custom.{name}"),
         [section, ..] => section.clone(),
         [] => return None,
     };

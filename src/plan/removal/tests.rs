@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::model::handle::Handle;
 use crate::model::{AccountId, Doubt, KindName, Region, Scope};
 use crate::plan::tests::Lamp;
 
@@ -69,6 +70,7 @@ impl Scene {
             owner: OWNER.to_owned(),
             policy: self.remembered,
             left: None,
+            handle: Handle::default(),
             needs: BTreeSet::new(),
         };
         let owned: Vec<Owned> = self.lamps.iter().map(|(name, _)| owned(name)).collect();

@@ -122,6 +122,7 @@ impl Hall {
             frozen: None,
             memory: &memory,
             intents: BTreeMap::new(),
+            tokens: None,
             now: self.now.parse().unwrap(),
             subjects: subjects
                 .map(|(resource, state)| Subject { kind: &Lamp, resource, state })

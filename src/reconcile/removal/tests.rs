@@ -538,3 +538,20 @@ async fn what_refers_to_another_resource_is_deleted_before_it() {
     assert_eq!(names.collect::<Vec<_>>(), order);
     assert!(fleet.databases().is_empty());
 }
+
+#[tokio::test]
+async fn a_custom_resource_goes_by_the_identifier_that_was_recorded() {
+    let queue = "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {name: team-a}\n\
+        spec:\n  environment: production\n  resources:\n    custom:\n      jobs:\n        \
+        type: AWS::SQS::Queue\n        properties: {QueueName: jobs}\n  \
+        reconcilePolicy: {deletion: delete}\n";
+    let mut fleet = Fleet::new(&[queue.to_owned()]).await;
+    assert_eq!(fleet.sandbox.inspect_custom(&scope()).len(), 1);
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(GRACE * 3).await;
+    assert!(fleet.sandbox.inspect_custom(&scope()).is_empty());
+    let calls = fleet.sandbox.calls_since(0);
+    let deletes = calls.iter().filter(|call| call.operation == "DeleteResource");
+    assert_eq!(deletes.count(), 1);
+    assert!(fleet.status("team-a").await.is_none(), "it is forgotten");
+}

@@ -11,7 +11,12 @@ use crate::sandbox::ec2::wildcard;
 
 /// Tells whether a role may make a call.
 pub(in crate::sandbox) fn allows(role: &Role, call: &Call) -> bool {
-    let action = format!("{}:{}", call.service, call.operation).to_lowercase();
+    // The Cloud Control API's actions are named as CloudFormation's.
+    let service = match &*call.service {
+        "cloudcontrolapi" => "cloudformation",
+        service => service,
+    };
+    let action = format!("{service}:{}", call.operation).to_lowercase();
     let statements: Vec<&Value> = role.inline.values().flat_map(document::statements).collect();
     let speaks = |effect: &str| {
         let of_effect = statements.iter().filter(|statement| statement["Effect"] == effect);

@@ -90,7 +90,9 @@ fn write(object: &Object) -> String {
 fn drop_undeclared(value: &mut Value) {
     let Value::Object(members) = value else { return };
     members.retain(|_, value| !value.is_null());
-    members.values_mut().for_each(drop_undeclared);
+    // Of a custom resource, a property that is declared as nothing is declared.
+    let others = members.iter_mut().filter(|(name, _)| *name != "properties");
+    others.for_each(|(_, value)| drop_undeclared(value));
 }
 
 fn expanded(object: &Object) -> Vec<Resource> {

@@ -54,8 +54,10 @@ pub(super) fn run(bytes: &[u8]) {
     let plans = plans(manifest, saved);
     let answers: Value = serde_json::from_str(answers).unwrap();
     for step in plans.iter().flat_map(|plan| &plan.steps) {
-        if step.action == Action::Create {
-            let kind = step.resource.kind.as_str();
+        let kind = step.resource.kind.as_str();
+        // An identifier that AWS assigns is in no saved answer under a name of ours: nothing proves
+        // its absence but that nobody recorded it, and AWS refuses a name that is taken.
+        if step.action == Action::Create && kind != "custom" {
             assert!(is_absent(kind, &step.resource.name, &answers), "{step:#?}\n{answers:#}");
         }
     }

@@ -1,0 +1,126 @@
+//! Signs one request with Signature Version 4, sends it, and says how far it came.
+//!
+//! The transport of the services that are spoken without their SDK crates: Query forms
+//! ([`super::query`]) and JSON ([`super::json`]). The signature is the SDK's own (`aws-sigv4`), and
+//! credentials come from the same wallet as the SDK's.
+//!
+//! Invariants: one request per call, no redirects, bounded in time.
+
+use std::sync::Arc;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
+use url::Url;
+
+use super::Timeouts;
+use super::credentials::{self, Wallet, time_of};
+use crate::kinds::sdk::{Failure, chain};
+use crate::model::{Clock, Region};
+
+/// Sends signed requests to one address.
+pub(super) struct Signed {
+    http: reqwest::Client,
+    endpoint: Url,
+    /// The region that requests are signed for.
+    region: Region,
+    /// The name that requests are signed for.
+    service: &'static str,
+    wallet: Wallet,
+    clock: Arc<dyn Clock>,
+}
+
+/// Is an answer, whatever its status.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
+}
+
+impl Answer {
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+impl Signed {
+    pub(super) fn new(
+        (service, endpoint, region): (&'static str, Url, Region),
+        timeouts: Timeouts,
+        wallet: Wallet,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Failure> {
+        let http = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .connect_timeout(timeouts.connect)
+            .timeout(timeouts.attempt)
+            .user_agent(concat!("levelset/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Failure::Unsent { reason: chain(&error) })?;
+        Ok(Self { http, endpoint, region, service, wallet, clock })
+    }
+
+    /// Posts a body with these headers, which are signed.
+    pub(super) async fn post(
+        &self,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Result<Answer, Failure> {
+        let credentials = self.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
+        let mut request = self.http.post(self.endpoint.clone());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        for (name, value) in self.signature(credentials, headers, &body)? {
+            request = request.header(name, value);
+        }
+        let response = request.body(body).send().await.map_err(|error| unanswered(&error))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = response.text().await.map_err(|error| unanswered(&error))?;
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Returns the headers that sign a request.
+    fn signature(
+        &self,
+        credentials: Credentials,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<Vec<(&'static str, String)>, Failure> {
+        let unsent = |reason: String| Failure::Unsent { reason };
+        let identity = credentials.into();
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(self.region.as_str())
+            .name(self.service)
+            .time(time_of(&*self.clock))
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|error| unsent(chain(&error)))?
+            .into();
+        let request = SignableRequest::new(
+            "POST",
+            self.endpoint.as_str(),
+            headers.iter().copied(),
+            SignableBody::Bytes(body.as_bytes()),
+        )
+        .map_err(|error| unsent(chain(&error)))?;
+        let signed = sign(request, &params).map_err(|error| unsent(chain(&error)))?;
+        let (headers, _) = signed.into_parts().0.into_parts();
+        Ok(headers.iter().map(|header| (header.name(), header.value().to_owned())).collect())
+    }
+}
+
+/// Says how far a request came that got no answer.
+fn unanswered(error: &reqwest::Error) -> Failure {
+    let reason = chain(error);
+    if error.is_connect() || error.is_builder() {
+        Failure::Unsent { reason }
+    } else if error.is_timeout() {
+        Failure::Lost { code: "Timeout", reason }
+    } else {
+        Failure::Lost { code: "Connection", reason }
+    }
+}

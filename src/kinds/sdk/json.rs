@@ -1,0 +1,88 @@
+//! The JSON protocols of AWS as tables: a call's parameters are the request's document.
+//!
+//! A kind states its operations as [`Operation`]s, and whoever can sign and send implements
+//! [`Json`]. Times are numbers on the wire and are written as the AWS CLI shows them.
+
+use aws_smithy_types::DateTime;
+use serde_json::Value;
+
+use super::query::Body;
+use super::{Answer, Failure, Misfit};
+use crate::model::Call;
+
+/// Describes how a service is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Protocol {
+    /// The endpoint prefix, which is also the name that requests are signed for.
+    pub(crate) service: &'static str,
+    /// What stands before the operation in the header `X-Amz-Target`.
+    pub(crate) target: &'static str,
+    /// The content type, which names the version of the protocol.
+    pub(crate) content_type: &'static str,
+}
+
+/// The protocol of the Cloud Control API.
+pub(crate) const CLOUD_CONTROL: Protocol = Protocol {
+    service: "cloudcontrolapi",
+    target: "CloudApiService",
+    content_type: "application/x-amz-json-1.0",
+};
+
+/// Signs and sends the document of one request, and returns that of a success.
+pub(crate) trait Json: Send + Sync {
+    /// Sends the document once.
+    fn post<'a>(&'a self, operation: &'a str, body: String) -> Body<'a>;
+}
+
+/// Describes one operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operation {
+    /// The operation's name.
+    pub(crate) name: &'static str,
+    /// Its parameters.
+    pub(crate) parameters: &'static [&'static str],
+}
+
+/// The members of any answer that are times.
+const TIMES: [&str; 2] = ["EventTime", "RetryAfter"];
+
+/// Sends one call to one of these operations.
+pub(crate) async fn ask(
+    json: &dyn Json,
+    operations: &[Operation],
+    call: &Call,
+) -> Result<Value, Failure> {
+    let operation = operations
+        .iter()
+        .find(|operation| operation.name == call.operation)
+        .ok_or_else(|| Failure::unknown_operation(&call.operation))?;
+    let unknown = call.params.keys().find(|name| !operation.parameters.contains(&name.as_str()));
+    if let Some(name) = unknown {
+        return Err(Misfit::unknown(operation.name, name).into());
+    }
+    let body = Value::Object(call.params.clone()).to_string();
+    let body = json.post(operation.name, body).await?;
+    let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
+    let mut answer: Value =
+        serde_json::from_str(&body).map_err(|error| unreadable(error.to_string()))?;
+    if !answer.is_object() {
+        return Err(unreadable(format!("{} was answered with no object", operation.name)));
+    }
+    show_times(&mut answer);
+    Ok(answer)
+}
+
+fn show_times(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(show_times),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member.as_f64().filter(|_| TIMES.contains(&name.as_str())) {
+                    Some(seconds) => *member = DateTime::from_secs_f64(seconds).json(),
+                    None => show_times(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
