@@ -18,6 +18,7 @@ pub mod engine;
 mod expand;
 mod facts;
 mod member;
+mod offers;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;

@@ -11,26 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::model::Offer;
-
 pub use super::check::{check, identifier_mistake};
 pub use super::cluster::{Cluster, Member, Members, Serverless};
 pub use super::engine::Engine;
 pub use super::expand::{Placement, identifier, resource};
 pub use super::member::{MemberPlacement, member_resource};
-
-/// What a database offers to the texts of other resources. The password stays in its secret: what
-/// is offered is the secret's ARN.
-pub const OFFERS: &[Offer] = &[
-    Offer::text("identifier", "DBInstanceIdentifier"),
-    Offer::text("arn", "DBInstanceArn"),
-    Offer::text("resourceId", "DbiResourceId"),
-    Offer::text("endpoint", "Endpoint.Address"),
-    Offer::text("port", "Endpoint.Port"),
-    Offer::text("databaseName", "DBName"),
-    Offer::text("masterUsername", "MasterUsername"),
-    Offer::text("secretArn", "MasterUserSecret.SecretArn"),
-];
+pub use super::offers::OFFERS;
 
 /// Declares a relational database: one RDS DB instance or, with an Aurora engine, a cluster with its
 /// members; and, where `parameters` are declared, its own parameter group.

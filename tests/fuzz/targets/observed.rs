@@ -24,6 +24,8 @@ use super::{files, root};
 
 /// Which member of which list names a resource of a kind.
 const NAMES: &[(&str, &str, &str)] = &[
+    ("db_cluster", "DBClusters", "DBClusterIdentifier"),
+    ("db_cluster_parameter_group", "DBClusterParameterGroups", "DBClusterParameterGroupName"),
     ("db_instance", "DBInstances", "DBInstanceIdentifier"),
     ("db_parameter_group", "DBParameterGroups", "DBParameterGroupName"),
     ("db_subnet_group", "DBSubnetGroups", "DBSubnetGroupName"),
