@@ -94,7 +94,8 @@ pub(super) const RULES: &[Rule] = &[
         .compare(Compare::FoldCase)
         .immutable("SubnetGroupImmutable"),
     rule("securityGroups", "VpcSecurityGroups", "VpcSecurityGroupIds")
-        .compare(Compare::SetOf("VpcSecurityGroupId")),
+        .compare(Compare::SetOf("VpcSecurityGroupId"))
+        .security(),
     plain("port", "Port").disrupts(Disruption::Reboot),
     plain("databaseName", "DatabaseName")
         .compare(Compare::FoldCase)
