@@ -5,6 +5,7 @@
 //! Invariants: secrets are exposed in one place, [`FetchRequest::to_line`], which writes them into
 //! the pipe of the child; no type with a secret prints it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -85,6 +86,11 @@ impl Access {
     pub(crate) fn mirror(&self, location: &Location) -> PathBuf {
         self.state.join("mirror").join(location.mirror_name())
     }
+
+    /// Returns the folder of the mirror of a location that holds history.
+    pub(crate) fn history(&self, location: &Location) -> PathBuf {
+        self.state.join("mirror").join(format!("{}-history", location.mirror_name()))
+    }
 }
 
 /// Returns the program to start for a fetch.
@@ -112,6 +118,12 @@ pub(crate) struct FetchRequest {
     /// `None` for a repository on this machine.
     pub(crate) server: Option<Server>,
     pub(crate) branch: Option<String>,
+    /// References that are fetched beside the branch, as far as they are there.
+    #[serde(default)]
+    pub(crate) heads: Vec<String>,
+    /// True when everything is fetched with its history.
+    #[serde(default)]
+    pub(crate) history: bool,
     pub(crate) mirror: PathBuf,
     /// True to make the mirror anew whatever its state.
     pub(crate) rebuild: bool,
@@ -128,6 +140,9 @@ pub struct Fetched {
     pub commit: String,
     /// The branch that was fetched.
     pub branch: String,
+    /// The commits of the references that were fetched beside it.
+    #[serde(default)]
+    pub heads: BTreeMap<String, String>,
     /// Why the mirror was made anew, if it was.
     pub rebuilt: Option<String>,
 }
@@ -182,6 +197,8 @@ impl FetchRequest {
             shown: location.shown().to_owned(),
             server,
             branch: location.branch().map(str::to_owned),
+            heads: Vec::new(),
+            history: false,
             mirror: access.mirror(location),
             rebuild,
             server_timeout_ms: u32::try_from(access.server_timeout.as_millis()).unwrap_or(u32::MAX),
@@ -189,6 +206,18 @@ impl FetchRequest {
             ca_file: access.ca_file.clone(),
             credentials: WireCredentials::from(&access.credentials),
         }
+    }
+
+    /// Makes a request for references beside the branch, into a mirror that holds history.
+    pub(crate) fn with_heads(
+        location: &Location,
+        access: &Access,
+        heads: &[String],
+        rebuild: bool,
+    ) -> Self {
+        let mirror = access.history(location);
+        let heads = heads.to_vec();
+        Self { heads, history: true, mirror, ..Self::new(location, access, rebuild) }
     }
 
     /// Writes the request as one line; the buffer is wiped when it is dropped.

@@ -170,6 +170,28 @@ pub enum SourceError {
         /// Up to five branches that exist.
         existing: Vec<String>,
     },
+    /// The repository holds no such commit.
+    #[error(
+        "there is no commit \"{revision}\" in {url}; fetch it first, or correct the name of the branch or commit"
+    )]
+    RevisionNotFound {
+        /// The repository.
+        url: String,
+        /// What was asked for.
+        revision: String,
+    },
+    /// Two commits have no common history, as far as it was fetched.
+    #[error(
+        "{base} and {head} have no common history in {url}; fetch the whole history (fetch-depth: 0 in GitHub Actions, GIT_DEPTH: 0 in GitLab CI)"
+    )]
+    NoCommonHistory {
+        /// The repository.
+        url: String,
+        /// What is merged into.
+        base: String,
+        /// What is merged.
+        head: String,
+    },
     /// The folder is not in the commit; the last files stay in force.
     #[error(
         "the folder \"{folder}\" is not in commit {revision} of {url}; nothing is removed; put it back or correct the folder"
@@ -276,6 +298,8 @@ impl SourceError {
             Self::UnsupportedFormat { .. } => "UnsupportedFormat",
             Self::NotOwned { .. } => "NotOwned",
             Self::BranchNotFound { .. } => "BranchNotFound",
+            Self::RevisionNotFound { .. } => "RevisionNotFound",
+            Self::NoCommonHistory { .. } => "NoCommonHistory",
             Self::FolderMissing { .. } => "FolderMissing",
             Self::FolderEmpty { .. } => "FolderEmpty",
             Self::Timeout { .. } => "Timeout",

@@ -41,22 +41,25 @@ impl Fetcher for ChildFetcher {
         access: &Access,
         rebuild: bool,
     ) -> Result<Fetched, SourceError> {
-        let request = FetchRequest::new(location, access, rebuild);
-        let failed =
-            |detail: String| SourceError::ChildFailed { url: location.shown().to_owned(), detail };
-        let mut child = start(access, &request).map_err(|error| {
-            failed(format!("{} cannot be started: {error}", access.program.display()))
-        })?;
-        match tokio::time::timeout(access.deadline, exchange(&mut child, &request)).await {
-            Ok(Ok((reply, status))) => serde_json::from_slice::<FetchReply>(&reply)
-                .map_err(|_| failed(format!("ended without an answer ({status})")))?,
-            Ok(Err(error)) => Err(failed(format!("cannot be talked to: {error}"))),
-            Err(_) => {
-                // Waits for the end too, so that the next fetch finds the mirror's lock free.
-                child.kill().await.map_err(|error| failed(format!("cannot be killed: {error}")))?;
-                let seconds = access.deadline.as_secs();
-                Err(SourceError::Timeout { url: location.shown().to_owned(), seconds })
-            }
+        ask(access, &FetchRequest::new(location, access, rebuild)).await
+    }
+}
+
+/// Has a child process do what a request says.
+pub(crate) async fn ask(access: &Access, request: &FetchRequest) -> Result<Fetched, SourceError> {
+    let failed = |detail: String| SourceError::ChildFailed { url: request.shown.clone(), detail };
+    let mut child = start(access, request).map_err(|error| {
+        failed(format!("{} cannot be started: {error}", access.program.display()))
+    })?;
+    match tokio::time::timeout(access.deadline, exchange(&mut child, request)).await {
+        Ok(Ok((reply, status))) => serde_json::from_slice::<FetchReply>(&reply)
+            .map_err(|_| failed(format!("ended without an answer ({status})")))?,
+        Ok(Err(error)) => Err(failed(format!("cannot be talked to: {error}"))),
+        Err(_) => {
+            // Waits for the end too, so that the next fetch finds the mirror's lock free.
+            child.kill().await.map_err(|error| failed(format!("cannot be killed: {error}")))?;
+            let seconds = access.deadline.as_secs();
+            Err(SourceError::Timeout { url: request.shown.clone(), seconds })
         }
     }
 }

@@ -11,6 +11,9 @@
 //! [`SourceError`] with a stable code and never an empty tree; the mirror is disposable and heals by
 //! being made anew; credentials appear in the child's standard input and nowhere else.
 //!
+//! For a pull request, [`propose`] merges two commits in memory and says what the merge changes
+//! ([`Proposal`]); nothing is written to the repository.
+//!
 //! It does not parse manifests, decide what a vanished file means, or verify signatures of commits.
 //! It has no part in who owns the state directory: the lease on it is taken before.
 //!
@@ -23,14 +26,17 @@ mod classify;
 mod error;
 mod fetch;
 mod files;
+mod folder;
+mod heads;
 mod host_key;
 mod location;
 mod mirror;
 mod pace;
+mod proposal;
 mod read;
 mod snapshot;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod transfer;
 mod watcher;
 mod worktree;
@@ -38,8 +44,10 @@ mod worktree;
 pub use access::{Access, Credentials, Fetched};
 pub use child::{FETCH_COMMAND, fetch_child};
 pub use error::SourceError;
+pub use heads::{Heads, fetch_heads};
 pub use location::{Endpoint, Location, Transport};
 pub use pace::Pace;
+pub use proposal::{Checkout, Merged, Proposal, merge, propose};
 pub use snapshot::Cost;
 pub use watcher::{Poke, Watched, Watcher};
 pub use worktree::read_worktree;

@@ -7,17 +7,17 @@
 //! mistake removes nothing. A mirror that cannot be read is rebuilt once and read again.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use git2::{ObjectType, Oid, Repository};
+use git2::{Oid, Repository};
 
 use super::access::{Access, Fetched};
 use super::fetch::Fetcher;
+use super::folder::Folder;
 use super::mirror::Lock;
-use super::snapshot::{Cost, Differences, Leaf, Snapshot, join};
+use super::snapshot::{Cost, Snapshot};
 use super::{Location, SourceError};
 use crate::model::Revision;
-use crate::model::tree::{ChangeSet, Content, Entry};
+use crate::model::tree::ChangeSet;
 
 /// Remembers what was delivered last.
 #[derive(Debug, Clone)]
@@ -63,8 +63,7 @@ pub(crate) async fn fetch_and_read<F: Fetcher>(
 struct Reading {
     url: String,
     mirror: PathBuf,
-    folder: String,
-    max_file_bytes: u64,
+    folder: Folder,
     before: Option<Delivered>,
     full: bool,
 }
@@ -87,8 +86,10 @@ impl Reading {
         Self {
             url: location.shown().to_owned(),
             mirror: access.mirror(location),
-            folder: location.folder().to_owned(),
-            max_file_bytes: access.max_file_bytes,
+            folder: Folder {
+                path: location.folder().to_owned(),
+                max_file_bytes: access.max_file_bytes,
+            },
             full: full || before.is_none(),
             before,
         }
@@ -119,17 +120,17 @@ impl Reading {
         let snapshot = Snapshot::read(&repository, tree, reused, &mut cost)?;
         if snapshot.manifests() == 0 {
             let (url, revision) = (self.url.clone(), commit.to_owned());
-            let folder = if self.folder.is_empty() { ".".to_owned() } else { self.folder.clone() };
+            let folder = self.folder.shown();
             return Err(Failure::Known(SourceError::FolderEmpty { url, folder, revision }));
         }
         let differences = snapshot.differences(reused);
         let revision = Revision::new(commit);
-        let mut changes = self.load(&repository, &revision, differences, &mut cost)?;
+        let mut changes =
+            self.folder.load(&repository, &revision, differences, self.full, &mut cost)?;
         if self.full {
             let now = before.map(|before| snapshot.differences(Some(before))).unwrap_or_default();
-            changes.removed.extend(
-                now.iter().filter(|(_, leaf)| leaf.is_none()).map(|(path, _)| self.full_path(path)),
-            );
+            let gone = now.iter().filter(|(_, leaf)| leaf.is_none());
+            changes.removed.extend(gone.map(|(path, _)| self.folder.full_path(path)));
         }
         Ok(Delivery { changes, delivered: Delivered { revision, snapshot }, cost })
     }
@@ -140,90 +141,14 @@ impl Reading {
         root: Oid,
         commit: &str,
     ) -> Result<Oid, Failure> {
-        if self.folder.is_empty() {
-            return Ok(root);
-        }
-        let missing = || {
+        self.folder.tree(repository, root)?.ok_or_else(|| {
             Failure::Known(SourceError::FolderMissing {
                 url: self.url.clone(),
-                folder: self.folder.clone(),
+                folder: self.folder.path.clone(),
                 revision: commit.to_owned(),
             })
-        };
-        let mut id = root;
-        for name in self.folder.split('/') {
-            let tree = repository.find_tree(id)?;
-            let entry = tree.get_name(name).ok_or_else(missing)?;
-            if entry.kind() != Some(ObjectType::Tree) {
-                return Err(missing());
-            }
-            id = entry.id();
-        }
-        Ok(id)
+        })
     }
-
-    fn full_path(&self, path: &str) -> Arc<str> {
-        join(&self.folder, path).into()
-    }
-
-    fn load(
-        &self,
-        repository: &Repository,
-        revision: &Revision,
-        differences: Differences,
-        cost: &mut Cost,
-    ) -> Result<ChangeSet, Failure> {
-        let mut changes = ChangeSet {
-            revision: revision.clone(),
-            changed: std::collections::BTreeMap::new(),
-            removed: Vec::new(),
-            full: self.full,
-        };
-        for (path, leaf) in differences {
-            let path = self.full_path(&path);
-            match leaf {
-                Some(leaf) => {
-                    drop(changes.changed.insert(path, self.entry(repository, leaf, cost)?))
-                }
-                None => changes.removed.push(path),
-            }
-        }
-        Ok(changes)
-    }
-
-    fn entry(
-        &self,
-        repository: &Repository,
-        leaf: Leaf,
-        cost: &mut Cost,
-    ) -> Result<Entry, Failure> {
-        let (id, content) = match leaf {
-            Leaf::Refused(id, reason) => (id, Content::Refused(reason)),
-            Leaf::Blob(id) => (id, self.content(repository, id, cost)?),
-        };
-        Ok(Entry { blob: id.to_string().into(), content })
-    }
-
-    fn content(
-        &self,
-        repository: &Repository,
-        id: Oid,
-        cost: &mut Cost,
-    ) -> Result<Content, Failure> {
-        cost.blobs += 1;
-        let size = repository.odb()?.read_header(id)?.0 as u64;
-        if let Some(refused) = too_large(size, self.max_file_bytes) {
-            return Ok(refused);
-        }
-        Ok(Content::Bytes(repository.find_blob(id)?.content().into()))
-    }
-}
-
-/// Refuses a file with more bytes than the limit.
-pub(crate) fn too_large(bytes: u64, limit: u64) -> Option<Content> {
-    (bytes > limit).then(|| {
-        Content::Refused(format!("the file has {bytes} bytes, more than the limit of {limit}"))
-    })
 }
 
 #[cfg(test)]

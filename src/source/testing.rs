@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::access::{Access, FetchRequest, Fetched};
 use super::fetch::Fetcher;
-use super::{Location, SourceError, transfer};
+use super::{Heads, Location, SourceError, transfer};
 
 /// Holds a bare repository and a state directory.
 pub(crate) struct World {
@@ -70,6 +70,43 @@ impl World {
         repository
             .commit(Some("refs/heads/main"), &author, &author, "change", &tree, &parents)
             .unwrap()
+    }
+
+    /// Commits files on top of `main` onto another reference, which is made or forced.
+    pub(crate) fn branch(&self, name: &str, files: &[(&str, Option<&str>)]) -> Oid {
+        let tip = self.tip("refs/heads/main");
+        let head = self.commit(files);
+        self.repository.reference(name, head, true, "").unwrap();
+        self.repository.reference("refs/heads/main", tip, true, "").unwrap();
+        head
+    }
+
+    /// Returns where a reference is.
+    pub(crate) fn tip(&self, name: &str) -> Oid {
+        self.repository.refname_to_id(name).unwrap()
+    }
+
+    /// Returns the manifests in the root of a commit.
+    pub(crate) fn files(&self, commit: Oid) -> Vec<(String, String)> {
+        let tree = self.repository.find_commit(commit).unwrap().tree().unwrap();
+        let names =
+            tree.iter().filter_map(|entry| Some((entry.name().ok()?.to_owned(), entry.id())));
+        let manifests = names.filter(|(name, _)| name.ends_with(".yaml"));
+        let text = |id| self.repository.find_blob(id).unwrap().content().to_vec();
+        manifests.map(|(name, id)| (name, String::from_utf8(text(id)).unwrap())).collect()
+    }
+
+    /// Fetches references beside `main` as the child does, in this process.
+    pub(crate) fn fetch_heads(
+        &self,
+    ) -> impl Fn(Vec<String>, bool) -> Result<Heads, SourceError> + Send + Sync + 'static {
+        let url = self.repository.path().to_str().unwrap();
+        let location = Location::parse(url, Some("main"), "").unwrap();
+        let access = self.access.clone();
+        move |heads, rebuild| {
+            let request = FetchRequest::with_heads(&location, &access, &heads, rebuild);
+            Ok(Heads::of(&location, transfer::fetch(&request)?, request.mirror))
+        }
     }
 
     pub(crate) fn fetcher(&self) -> DirectFetcher {

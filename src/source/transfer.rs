@@ -7,6 +7,7 @@
 //! failure of the mirror itself leads to one rebuild; a failure of the network never does.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use git2::{
     AutotagOption, CertificateCheckStatus, Cred, CredentialType, Direction, ErrorClass, ErrorCode,
@@ -139,14 +140,15 @@ fn update(request: &FetchRequest, repository: &Repository) -> Result<Fetched, Fa
     let mut connection = remote
         .connect_auth(Direction::Fetch, Some(callbacks(request, &seen)), Some(proxy()))
         .map_err(|error| fail(Stage::Connect, error))?;
-    let branches = Branches::list(&connection).map_err(|error| fail(Stage::Connect, error))?;
+    let branches =
+        Branches::list(&connection, &request.heads).map_err(|error| fail(Stage::Connect, error))?;
     seen.borrow_mut().listed = true;
     let (branch, name, tip) = branches.choose(request)?;
-    if !is_complete(repository, tip) {
-        let refspec = format!("+{name}:{TIP}");
+    let missing = missing(repository, &branches, (&name, tip));
+    if !missing.is_empty() {
         connection
             .remote()
-            .fetch(&[refspec], Some(&mut options(request, &seen)), None)
+            .fetch(&missing, Some(&mut options(request, &seen)), None)
             .map_err(|error| fail(Stage::Download, error))?;
     }
     let commit = repository.refname_to_id(TIP).map_err(|error| fail(Stage::Mirror, error))?;
@@ -154,12 +156,22 @@ fn update(request: &FetchRequest, repository: &Repository) -> Result<Fetched, Fa
         .find_commit(commit)
         .and_then(|commit| commit.tree())
         .map_err(|error| fail(Stage::Mirror, error))?;
-    Ok(Fetched { commit: commit.to_string(), branch, rebuilt: None })
+    let heads = branches.heads.iter().map(|(name, id)| (name.clone(), id.to_string())).collect();
+    Ok(Fetched { commit: commit.to_string(), branch, heads, rebuilt: None })
 }
 
-/// True when the tip is what the last fetch brought, so that there is nothing to download.
-fn is_complete(repository: &Repository, tip: Oid) -> bool {
-    repository.refname_to_id(TIP).is_ok_and(|have| have == tip)
+/// Lists what the last fetch did not bring, as what goes where; nothing when all of it is there.
+fn missing(repository: &Repository, branches: &Branches, tip: (&str, Oid)) -> Vec<String> {
+    let heads = branches.heads.iter().map(|(name, id)| (name.as_str(), *id, beside(name)));
+    let all = std::iter::once((tip.0, tip.1, TIP.to_owned())).chain(heads);
+    all.filter(|(_, id, local)| repository.refname_to_id(local).ok() != Some(*id))
+        .map(|(name, _, local)| format!("+{name}:{local}"))
+        .collect()
+}
+
+/// Names the reference of the mirror that follows one beside the branch.
+fn beside(name: &str) -> String {
+    format!("refs/levelset/heads/{}", name.trim_start_matches("refs/"))
 }
 
 /// True when the failure lies in the mirror and not between us and the server.
@@ -190,7 +202,7 @@ fn options<'a>(request: &'a FetchRequest, seen: &'a RefCell<Seen>) -> FetchOptio
     options.download_tags(AutotagOption::None);
     options.update_fetchhead(false);
     options.follow_redirects(RemoteRedirect::None);
-    if request.server.is_some() {
+    if request.server.is_some() && !request.history {
         // The local transport of libgit2 refuses a depth.
         options.depth(1);
     }
@@ -286,17 +298,26 @@ struct Branches {
     head: Option<Oid>,
     /// The branch that `HEAD` names; none in a work tree with a detached `HEAD`.
     default: Option<String>,
+    /// The references that are asked for beside a branch, as far as they are there.
+    heads: BTreeMap<String, Oid>,
 }
 
 impl Branches {
-    fn list(connection: &git2::RemoteConnection<'_, '_, '_>) -> Result<Self, git2::Error> {
-        let mut branches = Self { tips: Vec::new(), head: None, default: None };
+    fn list(
+        connection: &git2::RemoteConnection<'_, '_, '_>,
+        beside: &[String],
+    ) -> Result<Self, git2::Error> {
+        let heads = BTreeMap::new();
+        let mut branches = Self { tips: Vec::new(), head: None, default: None, heads };
         for head in connection.list()? {
             // git2 panics on a reference whose name is not UTF-8; such a branch cannot be ours.
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 (head.name().to_owned(), head.symref_target().map(str::to_owned))
             }));
             let Ok((name, target)) = read else { continue };
+            if beside.contains(&name) {
+                branches.heads.insert(name.clone(), head.oid());
+            }
             if name == "HEAD" {
                 branches.head = Some(head.oid());
                 branches.default = target.and_then(|name| short(&name));

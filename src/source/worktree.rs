@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use git2::{ObjectType, Oid};
 
 use super::SourceError;
-use super::read::too_large;
+use super::folder::too_large;
 use super::snapshot::{is_hidden, is_manifest, join, printable};
 use crate::model::Revision;
 use crate::model::tree::{Content, Entry, Tree};

@@ -1,8 +1,10 @@
 //! What is read of a commit, and what is delivered of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::*;
+use crate::model::tree::Content;
 use crate::source::testing::{World, location};
 
 async fn read(world: &World, folder: &str, before: Option<&Delivered>) -> Delivery {
