@@ -22,6 +22,14 @@ pub(super) fn system_clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
+/// Returns the clock that stands still at the time that a person names, or else the machine's.
+pub(super) fn chosen(at: Option<Timestamp>) -> Arc<dyn Clock> {
+    match at {
+        Some(at) => Arc::new(At(at)),
+        None => system_clock(),
+    }
+}
+
 /// Returns the time at which a person asks.
 pub(super) fn now() -> Timestamp {
     SystemClock.now()
@@ -29,7 +37,7 @@ pub(super) fn now() -> Timestamp {
 
 /// Tells one time for ever, so that a plan can be made again.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At(pub(super) Timestamp);
+struct At(Timestamp);
 
 impl Clock for At {
     fn now(&self) -> Timestamp {

@@ -27,11 +27,14 @@ mod manifests;
 pub mod output;
 mod plan;
 mod progress;
+mod pulls;
 mod reason;
+mod report;
 mod repository;
 mod resume;
 mod retry;
 mod run;
+mod saved;
 mod schema;
 mod settings;
 mod snooze;
@@ -55,9 +58,9 @@ use output::Output;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; for `plan`: nothing to do
+  0  done; for `plan` and `report`: nothing to do
   1  an error, a mistake in a manifest, or a mistake on the command line
-  2  for `plan` only: something is not as declared";
+  2  for `plan` and `report` only: something is not as declared, or would be changed";
 
 /// Keeps AWS level with Git.
 #[derive(Debug, Parser)]
@@ -103,6 +106,7 @@ enum Verb {
     Run(run::Arguments),
     Validate(validate::Arguments),
     Plan(plan::Arguments),
+    Report(report::Arguments),
     Sync(sync::Arguments),
     Status(status::Arguments),
     Explain(explain::Arguments),
@@ -165,6 +169,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Run(arguments) => run::run(&arguments, settings, output),
         Verb::Validate(arguments) => validate::run(&arguments, settings, output),
         Verb::Plan(arguments) => plan::run(&arguments, settings, output),
+        Verb::Report(arguments) => report::run(&arguments, settings, output),
         Verb::Sync(arguments) => sync::run(&arguments, settings, output),
         Verb::Status(arguments) => status::run(&arguments, settings, output),
         Verb::Demo(arguments) => demo::run(&arguments, output),

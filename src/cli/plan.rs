@@ -3,31 +3,28 @@
 //! With `--observed FILE` it plans against saved answers of the AWS CLI instead of the cloud, with
 //! the same stages as the agent, so that a decision can be made again anywhere.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::clock::{At, system_clock};
+use super::clock::chosen;
 use super::engine::{OnlyLooks, engine};
 use super::error::Error;
-use super::manifests::{self, Manifests};
+use super::manifests;
 use super::output::Output;
+use super::saved::{assume, memory, saved};
 use super::settings::Flags;
 use super::{Exit, cloud, runtime};
 use crate::aws::Budgets;
-use crate::config::Config;
-use crate::kinds;
-use crate::lease::StateDirectory;
-use crate::model::{AccountId, Clock, Cloud, Plan, Region, Scope};
-use crate::observe::saved::Saved;
-use crate::reconcile::engine::{Engine, Environment, Ports};
-use crate::reconcile::pass::preview;
+use crate::model::{Cloud, Plan};
+use crate::reconcile::engine::{Engine, Ports};
+use crate::reconcile::preview::preview;
 use crate::reconcile::removal::preview_removal;
 use crate::report::{Style, Summary, awscli, json, text};
-use crate::status::{InMemory, Record, Sqlite, Store};
+use crate::status::Record;
 
 /// How long a list may be shared: longer than any plan takes.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
@@ -81,7 +78,7 @@ pub(super) fn run(
         return Ok(Exit::Wrong);
     }
     let config = flags.load(&[])?;
-    let clock = clock(arguments.at);
+    let clock = chosen(arguments.at);
     let cloud: Arc<dyn Cloud> = match &arguments.observed {
         Some(path) => Arc::new(saved(path)?),
         None => cloud::guarded(cloud::aws(&config, &clock), Budgets::default()).0,
@@ -92,7 +89,7 @@ pub(super) fn run(
         let stopping = CancellationToken::new();
         let mut engine = engine(&config, read.desired.clone(), ports, FRESH, stopping);
         if arguments.observed.is_some() {
-            assume(&mut engine, &read, output);
+            assume(&mut engine, &read.snapshot(), output);
         }
         let mut plans = plans(&engine, output).await?;
         if arguments.removed {
@@ -103,48 +100,6 @@ pub(super) fn run(
     output.print(&render(&plans, arguments.output, output.style()))?;
     let differs = Summary::of(&plans).has_differences();
     Ok(if differs { Exit::Different } else { Exit::Done })
-}
-
-fn clock(at: Option<Timestamp>) -> Arc<dyn Clock> {
-    match at {
-        Some(at) => Arc::new(At(at)),
-        None => system_clock(),
-    }
-}
-
-fn saved(path: &Path) -> Result<Saved, Error> {
-    let failed = |source| Error::Observed { path: path.to_owned(), source };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(Box::new(error)))?;
-    Saved::parse(&text, kinds::all()).map_err(|error| failed(Box::new(error)))
-}
-
-/// Returns what the agent on this machine remembers, so that drift is told from a change in Git.
-///
-/// Saved answers are planned without it: the same file gives the same plan anywhere.
-async fn memory(config: &Config, is_offline: bool) -> Result<Arc<dyn Store>, Error> {
-    let path = StateDirectory::store_file(&config.state_directory.value);
-    if is_offline || !path.exists() {
-        return Ok(Arc::new(InMemory::new()));
-    }
-    Ok(Arc::new(Sqlite::open_read_only(&path).await.map_err(Error::Store)?))
-}
-
-/// Takes saved answers, which are of one account, for those of every environment that is not
-/// configured.
-fn assume(engine: &mut Engine, read: &Manifests, output: &mut Output) {
-    for entry in read.snapshot().objects.values() {
-        let name = entry.object.environment();
-        if engine.environments.contains_key(name) {
-            continue;
-        }
-        output.note(&format!(
-            "the environment \"{name}\" is not configured: the saved answers are taken for its account"
-        ));
-        let scope =
-            Scope { account: AccountId::new("000000000000"), region: Region::new("us-east-1") };
-        let assumed = Environment { scope, production: name == "production" };
-        engine.environments.insert(name.to_owned(), assumed);
-    }
 }
 
 /// Plans every object, networks before the workspaces that name them.

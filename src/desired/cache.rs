@@ -12,7 +12,7 @@ use crate::model::tree::SourceHealth;
 use crate::model::{ChangeSet, Generation, Key, ObjectKind, Revision};
 
 /// Keeps the last good object of every key; see the [module](super) for what it guarantees.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Cache {
     files: Files,
     guard: Guard,
@@ -38,6 +38,14 @@ impl Cache {
             working: Snapshot::default(),
             reader: Reader::default(),
         }
+    }
+
+    /// Returns a cache of its own that begins where this one is; neither sees what the other takes over.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let fork = Self { reader: Reader::default(), ..self.clone() };
+        fork.publish();
+        fork
     }
 
     /// Takes over what the store remembers; called once, before the first change set.

@@ -27,7 +27,7 @@ use crate::model::{ChangeSet, Entry, Finding, Key, Problem};
 const MANY: usize = 64;
 
 /// Follows the manifest files of a repository.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Files {
     files: BTreeMap<Arc<str>, File>,
     /// The files whose last good version declares a key, in their order.
@@ -38,7 +38,7 @@ pub struct Files {
     contested: BTreeMap<Key, Vec<Problem>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct File {
     entry: Entry,
     /// What the file says now.

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const DAY: i64 = 24 * 60;
 const WEEK: i64 = 7 * DAY;
 
@@ -42,6 +43,16 @@ impl Window {
     /// Returns the length in minutes.
     pub fn minutes(self) -> i64 {
         self.minutes
+    }
+
+    /// Says when the window opens, for example `Sun 05:00 UTC`, or `02:00 UTC` each day.
+    pub fn opening(self) -> String {
+        let (hour, minute) = (self.start % DAY / 60, self.start % 60);
+        let day = usize::try_from(self.start / DAY).ok().and_then(|day| NAMES.get(day));
+        match day.filter(|_| self.period == WEEK) {
+            Some(day) => format!("{day} {hour:02}:{minute:02} UTC"),
+            None => format!("{hour:02}:{minute:02} UTC"),
+        }
     }
 
     /// Tells whether two windows share a minute in any week.
@@ -105,6 +116,12 @@ mod tests {
     #[test]
     fn letter_case_carries_no_meaning() {
         assert_eq!(Window::weekly("Sun:05:00-SUN:06:00"), Window::weekly("sun:05:00-sun:06:00"));
+    }
+
+    #[test]
+    fn an_opening_is_told_as_people_say_it() {
+        assert_eq!(Window::weekly("SUN:05:00-sun:06:00").unwrap().opening(), "Sun 05:00 UTC");
+        assert_eq!(Window::daily("02:30-03:00").unwrap().opening(), "02:30 UTC");
     }
 
     #[test]

@@ -10,11 +10,14 @@
 
 mod list;
 mod mark;
+mod once;
 pub mod saved;
 pub mod singly;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use once::Once;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};

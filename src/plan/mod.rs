@@ -17,6 +17,7 @@ mod present;
 pub mod removal;
 mod reverts;
 mod storage;
+pub mod three_way;
 mod turns;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,6 @@
 //! In: a key. Out: the new record of the object, and when it is due again. Everything that a pass
 //! knows of earlier ones it reads from the store.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::causes::{drifted, join, stale, vanished};
@@ -26,7 +25,7 @@ use crate::model::plan::Verdict;
 use crate::model::status::{DriftMemory, Memory};
 use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource};
 use crate::plan::handle::{Receipts, keep_handles, note_handles};
-use crate::plan::{Frozen, Request, Reverts, owned, plan, remember};
+use crate::plan::{Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
 use crate::status::metrics::PassResult;
 use crate::status::{Declared, Event, Look, Record, StoreError, events};
@@ -210,7 +209,7 @@ pub(super) async fn record_without_look(
 }
 
 /// Returns what a living object leaves behind is judged by.
-fn basis<'a>(
+pub(super) fn basis<'a>(
     snapshot: &'a Snapshot,
     request: &'a Request<'_>,
     sightings: &[Sighting],
@@ -327,46 +326,4 @@ fn result(attempts: &[Attempt], status: &ObjectStatus) -> PassResult {
     } else {
         PassResult::Waiting
     }
-}
-
-/// Plans one object for somebody who only looks: nothing is written, to AWS or to the store.
-///
-/// # Errors
-///
-/// A sentence when the object has no place in AWS; a [`StoreError`]'s text when the store cannot
-/// be read.
-pub async fn preview(
-    engine: &Engine,
-    entry: &Entry,
-    record: Option<Record>,
-) -> Result<Plan, String> {
-    let place = engine.place(&entry.object)?;
-    let snapshot = engine.desired.snapshot();
-    let resources = resources(engine, &snapshot, &entry.object, &place);
-    // Who looks does not have to settle whose a resource is: that would cost a read of each.
-    let key = &entry.object.key;
-    let asked = engine.store.asked_of(key).await.map_err(|error| error.to_string())?;
-    let history = History::of(declared(entry), record, asked);
-    let known = Known { is_settled: &|_| true, memory: &history.memory };
-    let sightings =
-        look(&engine.observer, resources, entry.object.policy(), &known).await.sightings;
-    let frozen = Frozen::remembered(&history.memory.drift);
-    let request = Request {
-        key,
-        revision: Some(&entry.revision),
-        policy: entry.object.policy(),
-        holds: &entry.object.holds().and(&history.asked),
-        exhausted: false,
-        frozen: frozen.as_ref(),
-        memory: &history.memory,
-        intents: BTreeMap::new(),
-        tokens: None,
-        now: engine.clock.now(),
-        subjects: sightings.iter().map(Sighting::subject).collect(),
-    };
-    let basis = basis(&snapshot, &request, &sightings);
-    let partings = leaving::look(engine, &basis).await.map_err(|error| error.to_string())?;
-    let mut plan = plan(&request);
-    plan.steps.extend(leaving::plan(engine, &basis, &partings));
-    Ok(plan)
 }

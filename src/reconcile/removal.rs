@@ -169,10 +169,19 @@ fn untold(engine: &Engine, memory: &Memory) -> Passed {
 ///
 /// When the store cannot be read.
 pub async fn preview_removal(engine: &Engine, record: &Record) -> Result<Plan, StoreError> {
-    let snapshot = engine.desired.snapshot();
+    preview_removal_in(engine, &engine.desired.snapshot(), None, record).await
+}
+
+/// Does what [`preview_removal`] does, for another state of Git; `entry` is what was declared last.
+pub(super) async fn preview_removal_in(
+    engine: &Engine,
+    snapshot: &Snapshot,
+    entry: Option<&Entry>,
+    record: &Record,
+) -> Result<Plan, StoreError> {
     let asked = engine.store.asked_of(&record.key).await?;
-    let late = Late::of(engine, None, record, asked, false);
-    let basis = late.basis(engine, &snapshot);
+    let late = Late::of(engine, entry, record, asked, false);
+    let basis = late.basis(engine, snapshot);
     let partings = leaving::look(engine, &basis).await?;
     let steps = leaving::plan(engine, &basis, &partings);
     let (key, revision) = (record.key.clone(), snapshot.revision.clone());
@@ -180,4 +189,4 @@ pub async fn preview_removal(engine: &Engine, record: &Record) -> Result<Plan, S
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

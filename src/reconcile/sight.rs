@@ -14,6 +14,7 @@ use crate::model::singly::Singly;
 use crate::model::status::Memory;
 use crate::model::{
     Bound, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource, ResourceId,
+    Window,
 };
 use crate::observe::Observer;
 use crate::observe::singly::Wanted;
@@ -55,6 +56,12 @@ impl Sighting {
         let State::Present(present) = &self.state else { return Vec::new() };
         let used = self.kind.uses(&self.resource.id, &present.actual);
         used.into_iter().map(|used| (used, self.resource.id.clone())).collect()
+    }
+
+    /// Returns the maintenance window, of a resource that was read and has one.
+    pub fn window(&self) -> Option<Window> {
+        let State::Present(present) = &self.state else { return None };
+        Window::weekly(self.kind.window(&present.bound, &present.actual)?)
     }
 
     /// Returns what others may refer to, of a resource that was read.

@@ -11,7 +11,8 @@ use crate::model::status::Condition;
 use crate::model::tree::Content;
 use crate::model::{Call, ChangeSet, Clock, Entry, Key, ObjectKind, ObjectStatus, Revision, Shard};
 use crate::reconcile::engine::Engine;
-use crate::reconcile::pass::{pass, preview};
+use crate::reconcile::pass::pass;
+use crate::reconcile::preview::preview;
 use crate::reconcile::tests::{VirtualClock, engine, scope};
 use crate::reconcile::triggers::Triggers;
 use crate::reconcile::work_queue::WorkQueue;
@@ -27,7 +28,7 @@ const REST: &str = "apiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetad
     spec: {environment: production, resources: {}}\n";
 
 /// Writes a workspace with a database and a parameter group of its own.
-fn workspace(name: &str, policy: &str, protected: bool) -> String {
+pub(in crate::reconcile) fn workspace(name: &str, policy: &str, protected: bool) -> String {
     format!(
         "---\napiVersion: platform.kby.io/v1alpha1\nkind: Workspace\nmetadata: {{name: {name}}}\n\
          spec:\n  environment: production\n  resources:\n    network: {{vpcRef: shared}}\n    \
@@ -44,19 +45,19 @@ fn network() -> String {
 }
 
 /// A whole agent without tasks: the test makes its passes when they are due.
-struct Fleet {
+pub(in crate::reconcile) struct Fleet {
     clock: Arc<VirtualClock>,
-    sandbox: Sandbox,
+    pub(in crate::reconcile) sandbox: Sandbox,
     store: Arc<InMemory>,
-    engine: Arc<Engine>,
+    pub(in crate::reconcile) engine: Arc<Engine>,
     triggers: Triggers,
     due: BTreeMap<Key, Timestamp>,
-    files: BTreeMap<String, String>,
+    pub(in crate::reconcile) files: BTreeMap<String, String>,
     commits: u32,
 }
 
 impl Fleet {
-    async fn new(objects: &[String]) -> Self {
+    pub(in crate::reconcile) async fn new(objects: &[String]) -> Self {
         let start: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
         let clock = Arc::new(VirtualClock(Mutex::new(start)));
         let sandbox = Sandbox::new(clock.clone(), Settings::real(7));
@@ -129,7 +130,7 @@ impl Fleet {
         self.commit().await;
     }
 
-    fn wait(&self, time: SignedDuration) {
+    pub(in crate::reconcile) fn wait(&self, time: SignedDuration) {
         let mut now = self.clock.0.lock().unwrap();
         *now = now.checked_add(time).unwrap();
     }

@@ -15,7 +15,7 @@ use levelset::model::{
 };
 use levelset::observe::saved::Saved;
 use levelset::reconcile::engine::{Engine, Environment, Ports};
-use levelset::reconcile::pass::preview;
+use levelset::reconcile::preview::preview;
 use levelset::report::{Style, awscli, json, text};
 use levelset::status::InMemory;
 use serde_json::Value;
