@@ -14,6 +14,7 @@ mod fuzz;
 mod iam_policy;
 mod laws;
 mod manifests;
+mod review;
 mod sandbox;
 mod server;
 mod sim;

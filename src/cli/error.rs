@@ -50,6 +50,12 @@ pub enum Error {
         /// What happened.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The settings file is in the repository, and the pull request may have written it.
+    #[error("the settings in {file} are not those of the base", file = file.display())]
+    SettingsOfHead {
+        /// The file.
+        file: PathBuf,
+    },
     /// The agent's store could not be read or written.
     #[error(transparent)]
     Store(StoreError),
@@ -166,6 +172,9 @@ impl Error {
             Self::NoManifests { .. } => "a manifest is a file whose name ends with .yaml or .yml",
             Self::Observed { .. } => {
                 "the file is one JSON object of the AWS CLI's lists: {\"DBInstances\": [...]}"
+            }
+            Self::SettingsOfHead { .. } => {
+                "a pull request may not choose accounts and roles; name the settings with --config"
             }
             Self::Ask(_) => "run it as a user who may write the agent's state directory",
             Self::NotFrozen { frozen, .. } if frozen.is_empty() => {

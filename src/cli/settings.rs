@@ -43,6 +43,14 @@ impl Flags {
         }
     }
 
+    /// Returns the settings file that is used though nobody named it.
+    pub(super) fn found_file(&self) -> Option<PathBuf> {
+        match self.config {
+            Some(_) => None,
+            None => config::default_file(&variable),
+        }
+    }
+
     fn overrides(&self, more: &[Flag<'_>]) -> Overrides {
         let state = self.state_dir.as_ref().map(|path| path.to_string_lossy().into_owned());
         let mut overrides = Overrides::new();

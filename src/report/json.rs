@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::model::budget::Forecast;
 use crate::model::delta::Timing;
-use crate::model::{Action, Call, Delta, Freeze, Origin, Plan, Problem, Severity, Step, Verdict};
+use crate::model::{
+    Action, Call, Delta, Freeze, Origin, Plan, Problem, Review, Severity, Step, Verdict,
+};
 use crate::report::spending::{Period, Spending};
 use crate::report::{Summary, Told};
 
@@ -182,6 +184,16 @@ pub fn status(objects: &[Told<'_>], frozen: &[Freeze]) -> String {
         })
         .collect();
     document(&json!({ "objects": list, "frozen": frozen }))
+}
+
+/// Renders what a merge would do: the members of a [`Review`] and `safety` (`safe`, `care`,
+/// `broken`) with the `verdict` in words.
+pub fn review(review: &Review) -> String {
+    let verdict = crate::report::review::verdict(review);
+    let mut value = serde_json::to_value(review).unwrap_or_default();
+    value["safety"] = json!(review.safety());
+    value["verdict"] = verdict.into();
+    document(&value)
 }
 
 /// Renders any value as a document with a line break at its end.

@@ -10,8 +10,12 @@
 
 pub mod awscli;
 pub mod explain;
+pub mod html;
 pub mod json;
+pub mod markdown;
+pub mod page;
 pub mod policy;
+pub mod review;
 pub mod sarif;
 pub mod spending;
 pub mod style;

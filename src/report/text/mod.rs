@@ -4,13 +4,13 @@
 
 mod explain;
 mod freezes;
-mod plan;
+pub(super) mod plan;
 mod problems;
 #[cfg(test)]
 pub(crate) mod sample;
 mod spending;
 mod status;
-mod value;
+pub(super) mod value;
 
 pub use explain::explain;
 pub use plan::plan;

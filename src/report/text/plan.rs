@@ -114,7 +114,7 @@ fn consequence(step: &Step, style: Style) -> String {
 }
 
 /// Says in words what a change disrupts; `None` for nothing.
-pub(super) fn disrupts(disruption: Disruption) -> Option<&'static str> {
+pub(in crate::report) fn disrupts(disruption: Disruption) -> Option<&'static str> {
     Some(match disruption {
         Disruption::None => return None,
         Disruption::Brief => "brief interruption",

@@ -12,7 +12,7 @@ use crate::report::style::{Ink, Style};
 const CONTEXT: usize = 3;
 
 /// Renders a value on one line; nothing is told apart from the text "null".
-pub(super) fn inline(value: &Value) -> String {
+pub(in crate::report) fn inline(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         other => other.to_string(),
@@ -20,13 +20,13 @@ pub(super) fn inline(value: &Value) -> String {
 }
 
 /// Tells whether two values are better read line by line.
-pub(super) fn is_long(from: &Value, to: &Value) -> bool {
+pub(in crate::report) fn is_long(from: &Value, to: &Value) -> bool {
     let long = |value: &Value| is_structure(value) || lines_of(value).contains('\n');
     long(from) || long(to)
 }
 
 /// Renders the lines that differ with some around them, each after `indent`.
-pub(super) fn by_line(from: &Value, to: &Value, indent: &str, style: Style) -> String {
+pub(in crate::report) fn by_line(from: &Value, to: &Value, indent: &str, style: Style) -> String {
     let (from, to) = (lines_of(from), lines_of(to));
     let diff = TextDiff::from_lines(&from, &to);
     let mut text = String::new();
