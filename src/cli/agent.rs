@@ -22,14 +22,16 @@ use super::error::Error;
 use super::figures::Figures;
 use super::following::Following;
 use super::forge::Told;
+use super::pulls;
 use super::repository::Remote;
 use super::telling::{self, Heard, Telling};
 use crate::aws::Budgets;
 use crate::config::Config;
 use crate::desired::Cache;
+use crate::forge::api::Api;
 use crate::forge::courier::{self, Courier};
 use crate::lease::{Single, StateDirectory};
-use crate::model::webhook::Webhooks;
+use crate::model::webhook::{Host, Webhooks};
 use crate::model::{Cloud, Shard};
 use crate::reconcile::engine::{Engine, Ports};
 use crate::reconcile::next::Pace;
@@ -168,8 +170,8 @@ impl Agent {
         Ok(address)
     }
 
-    /// Tells the Git host how commits stand; neither of the two tasks is ever waited for.
-    pub(super) fn tell(&self, told: Told) {
+    /// Tells the Git host how commits and pull requests stand; none of the tasks is ever waited for.
+    pub(super) fn tell(&self, told: Told, ground: &pulls::Ground) {
         let (news, outbox) = (Arc::new(Notify::new()), Arc::new(self.store.clone()));
         let ports = telling::Ports {
             desired: self.engine.desired.clone(),
@@ -180,6 +182,10 @@ impl Agent {
             news: Arc::clone(&news),
         };
         let telling = Telling::new(ports, self.engine.agent.clone(), told.branch);
+        if let Some(manner) = ground.manner() {
+            let ports = self.reviewing(&told.api, told.host, &news, ground);
+            self.tasks.spawn(pulls::Following::new(ports, manner).run(self.stop.clone()));
+        }
         let ports = courier::Ports {
             api: told.api,
             outbox,
@@ -191,6 +197,27 @@ impl Agent {
         let rng = StdRng::seed_from_u64(rand::random());
         self.tasks.spawn(telling.run(self.stop.clone()));
         self.tasks.spawn(Courier::new(ports, told.marks, rng).run(self.stop.clone()));
+    }
+
+    /// Returns what pull requests are followed with.
+    fn reviewing(
+        &self,
+        api: &Arc<dyn Api>,
+        host: Host,
+        news: &Arc<Notify>,
+        ground: &pulls::Ground,
+    ) -> pulls::Ports {
+        pulls::Ports {
+            api: Arc::clone(api),
+            host,
+            outbox: Arc::new(self.store.clone()),
+            fence: Arc::clone(&self.engine.fence),
+            clock: Arc::clone(&self.engine.clock),
+            news: Arc::clone(news),
+            agent: Arc::clone(&self.engine),
+            looker: ground.looker(&self.engine, &self.stop),
+            fetch: ground.fetch(),
+        }
     }
 
     /// Starts the workers, and keeps the figures.

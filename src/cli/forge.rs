@@ -24,6 +24,8 @@ pub(super) struct Told {
     pub(super) api: Arc<dyn Api>,
     /// With what we mark what we write.
     pub(super) marks: Marks,
+    /// Its kind.
+    pub(super) host: Host,
     /// The branch that is followed, if it is named.
     pub(super) branch: Option<String>,
 }
@@ -48,7 +50,7 @@ pub(super) fn told(config: &Config, location: &Location) -> Result<Option<Told>,
     };
     let link = forge.link_url.as_ref().map(|url| url.value.to_string());
     let marks = Marks { agent: config.agent_name.value.clone(), link };
-    Ok(Some(Told { api, marks, branch: location.branch().map(str::to_owned) }))
+    Ok(Some(Told { api, marks, host, branch: location.branch().map(str::to_owned) }))
 }
 
 /// Joins what the settings say to what the repository's URL says.
@@ -144,6 +146,8 @@ mod tests {
             repository: None,
             link_url: None,
             ca_file: None,
+            pull_requests: Setting::default_of(true),
+            plan_forks: Setting::default_of(false),
             login: ForgeLogin::Token { username: None, token },
         }
     }

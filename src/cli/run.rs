@@ -6,6 +6,7 @@ use super::agent::Agent;
 use super::clock::system_clock;
 use super::error::Error;
 use super::output::Output;
+use super::pulls::Ground;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
 use super::{Exit, cloud, forge, logging, runtime, webhooks};
@@ -63,13 +64,15 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let cloud = cloud::aws(config, &system_clock());
     let (agent, triggers) = Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
     let location = remote.location.clone();
+    let access = remote.access.clone();
     let watching = agent.watcher(remote);
     let webhooks = webhooks::receiver(secrets, config, &location, watching.1.poke.clone());
     let hosts = Hosts::new(config.hosts.value.iter().map(String::as_str));
     let address = agent.serve(config.listen.value, hosts, webhooks).await?;
     let following = agent.follow(watching, triggers);
     if let Some(told) = told {
-        agent.tell(told);
+        let config = config.clone();
+        agent.tell(told, &Ground { config, location: location.clone(), access });
     }
     agent.work(config.workers.value);
     tracing::info!(repository = location.shown(), %address, "the agent follows the repository");

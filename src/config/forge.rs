@@ -10,13 +10,15 @@ pub(super) fn forge(layers: &mut Layers<'_>) -> Option<Forge> {
     let repository = layers.optional("forge.repository", repository);
     let link_url = layers.optional("forge.linkUrl", check::endpoint);
     let ca_file = layers.path("forge.caFile");
+    let pull_requests = layers.setting("forge.pullRequests", true, check::boolean);
+    let plan_forks = layers.setting("forge.planForks", false, check::boolean);
     let login = login(layers)?;
     if let (ForgeLogin::App { id, .. }, Some(host)) = (&login, &host)
         && host.value != Host::GitHub
     {
         layers.report("forge.appId", &id.source, "only GitHub has apps of this kind");
     }
-    Some(Forge { host, api_url, repository, link_url, ca_file, login })
+    Some(Forge { host, api_url, repository, link_url, ca_file, pull_requests, plan_forks, login })
 }
 
 /// Without a way to log in, nothing is told.

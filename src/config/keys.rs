@@ -42,7 +42,7 @@ const REPOSITORY: [&str; 16] = [
 const ENVIRONMENT: [&str; 7] =
     ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
-const FORGE: [&str; 9] = [
+const FORGE: [&str; 11] = [
     "host",
     "apiUrl",
     "repository",
@@ -52,6 +52,8 @@ const FORGE: [&str; 9] = [
     "tokenFile",
     "appId",
     "appKeyFile",
+    "pullRequests",
+    "planForks",
 ];
 const WEBHOOK: [&str; 2] = ["secretFile", "previousSecretFile"];
 

@@ -81,6 +81,11 @@ pub struct Forge {
     pub link_url: Option<Setting<Url>>,
     /// A PEM file with certificate authorities to trust besides the system's (`forge.caFile`).
     pub ca_file: Option<Setting<PathBuf>>,
+    /// Whether open pull requests get a comment and a status (`forge.pullRequests`; default true).
+    pub pull_requests: Setting<bool>,
+    /// Whether pull requests from forks are compared with the cloud (`forge.planForks`; default
+    /// false).
+    pub plan_forks: Setting<bool>,
     /// Who the agent is.
     pub login: ForgeLogin,
 }

@@ -6,9 +6,10 @@
 use super::api::Api;
 use super::refusal::Refusal;
 
-/// Returns the marker that the text of a comment has to hold: an HTML comment with the agent's name.
-pub fn marker(agent: &str) -> String {
-    format!("<!-- levelset:{agent} -->")
+/// Returns the markers of which the text of a comment has to hold one: an HTML comment with the agent's
+/// name, or for a host that has no HTML the definition of a link that nobody uses.
+pub fn markers(agent: &str) -> [String; 2] {
+    [format!("<!-- levelset:{agent} -->"), format!("[levelset:{agent}]: ")]
 }
 
 /// Makes the text stand on a pull request, once; returns the id of the comment.
@@ -19,7 +20,7 @@ pub fn marker(agent: &str) -> String {
 pub(super) async fn stand(
     api: &dyn Api,
     number: u64,
-    marker: &str,
+    markers: &[String],
     known: Option<&str>,
     body: &str,
 ) -> Result<String, Refusal> {
@@ -29,15 +30,16 @@ pub(super) async fn stand(
             edited => return edited.map(|()| id.to_owned()),
         }
     }
-    match find(api, number, marker).await? {
+    match find(api, number, markers).await? {
         Some(id) => api.edit_comment(number, &id, body).await.map(|()| id),
         None => api.add_comment(number, body).await,
     }
 }
 
-async fn find(api: &dyn Api, number: u64, marker: &str) -> Result<Option<String>, Refusal> {
+async fn find(api: &dyn Api, number: u64, markers: &[String]) -> Result<Option<String>, Refusal> {
     let comments = api.comments(number).await?;
-    let marked: Vec<_> = comments.iter().filter(|it| it.body.contains(marker)).collect();
+    let is_marked = |body: &str| markers.iter().any(|marker| body.contains(marker));
+    let marked: Vec<_> = comments.iter().filter(|it| is_marked(&it.body)).collect();
     if marked.is_empty() {
         return Ok(None);
     }

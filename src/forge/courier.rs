@@ -160,9 +160,9 @@ impl Courier {
                 api.set_status(&status).await.map(|()| None)
             }
             Topic::Comment { pull_request } => {
-                let marker = comment::marker(&self.marks.agent);
+                let markers = comment::markers(&self.marks.agent);
                 let known = post.handle.as_deref();
-                comment::stand(api, *pull_request, &marker, known, content).await.map(Some)
+                comment::stand(api, *pull_request, &markers, known, content).await.map(Some)
             }
         }
     }

@@ -7,7 +7,7 @@
 //! Whoever has something to tell wants it in the outbox and rings the courier's `news`; it never
 //! calls a host to write. A status is a [`commit::Content`] under
 //! [`Topic::Status`](crate::model::outbox::Topic); a comment is its text, which holds the
-//! [`comment::marker`], under `Topic::Comment`.
+//! [`comment::markers`], under `Topic::Comment`.
 //!
 //! Invariants: nothing that a host says is believed before it is proven, and nothing that it says
 //! travels further than "look again"; no secret is printed by any type, and none is kept.
@@ -22,6 +22,7 @@ pub mod courier;
 pub mod credentials;
 pub mod http;
 mod pace;
+pub mod pulls;
 pub mod refusal;
 pub mod webhook;
 pub mod wire;

@@ -338,7 +338,7 @@ async fn a_thousand_commits_are_told_at_a_pace_that_no_host_minds() {
 async fn a_comment_is_written_once_edited_in_place_and_written_again_when_somebody_deleted_it() {
     for kind in Host::ALL {
         let mut world = World::new(kind).await;
-        let marker = comment::marker("prod");
+        let [marker, _] = comment::markers("prod");
         let wanted = |text: &str, world: &World| Wanted {
             topic: Topic::Comment { pull_request: 7 },
             content: format!("{marker}\n{text}"),
@@ -368,9 +368,9 @@ async fn a_comment_is_written_once_edited_in_place_and_written_again_when_somebo
 #[tokio::test(start_paused = true)]
 async fn a_comment_is_found_again_when_the_outbox_was_lost() {
     let world = World::new(Host::GitHub).await;
-    let text = format!("{}\nold", comment::marker("prod"));
+    let text = format!("{}\nold", comment::markers("prod")[0]);
     world.host.with(|state| state.comments.push((50, "levelset-bot".to_owned(), text)));
-    let content = format!("{}\nnew", comment::marker("prod"));
+    let content = format!("{}\nnew", comment::markers("prod")[0]);
     let topic = Topic::Comment { pull_request: 7 };
     world.put(Wanted { topic, content: content.clone(), at: world.clock.now() }).await;
     pass(5).await;

@@ -51,6 +51,8 @@ pub(super) struct State {
     pub(super) token: String,
     pub(super) taken: Vec<Taken>,
     pub(super) comments: Vec<(u64, String, String)>,
+    /// The open pull requests, as GitHub lists them.
+    pub(super) pulls: Vec<Value>,
     /// When it was written to, whether or not it took it.
     pub(super) writes: Vec<Timestamp>,
     pub(super) reads: usize,
@@ -74,6 +76,7 @@ impl FakeHost {
             token: TOKEN.to_owned(),
             taken: Vec::new(),
             comments: Vec::new(),
+            pulls: Vec::new(),
             writes: Vec::new(),
             reads: 0,
             rude: Vec::new(),
@@ -185,6 +188,9 @@ impl FakeHost {
         }
         match (request.method, path.as_str()) {
             (Method::Get, path) if path.ends_with("/user") => answer(200, user("levelset-bot")),
+            (Method::Get, path) if path.ends_with("/pulls") => {
+                answer(200, state.pulls.clone().into())
+            }
             (Method::Get, _) => self.list(state),
             (Method::Post, _) => self.add(state, &body),
             (_, path) => self.edit(state, path, &body),

@@ -64,3 +64,45 @@ async fn a_push_is_told_on_its_commit_and_an_agent_that_is_killed_tells_nothing_
     assert_eq!(stage.figure(sent).as_deref(), Some("0"));
     host.with(|state| assert!(state.rude.is_empty(), "{:?}", state.rude));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pull_request_has_one_comment_that_is_edited_until_its_merge_is_in_the_cloud() {
+    let host = FakeHost::new(Host::GitHub, Arc::new(SystemClock));
+    let root = host.serve().await;
+    let settings = format!(
+        "agent: {{name: prod}}\nforge: {{host: github, apiUrl: \"{root}\", repository: r/r, \
+         tokenFile: token}}\n"
+    );
+    let mut stage = Stage::begin_with(&settings, &[("token", "t0ken\n")]).await;
+    stage.until("convergence", |stage| stage.is_ready("team-a"));
+    stage.kill();
+    let head = stage.propose(7, "team-b");
+    host.with(|state| state.pulls = vec![pull(7, &head)]);
+    stage.start();
+    let comment = |words: &str| {
+        host.with(|state| match &state.comments[..] {
+            [] => false,
+            [(_, _, text)] => text.starts_with("<!-- levelset:prod -->") && text.contains(words),
+            several => panic!("{} comments", several.len()),
+        })
+    };
+    stage.until("a comment", |_| comment("Safe to merge: creates"));
+    stage.until("a status", |_| host.stands("levelset/prod/plan").is_some());
+    let (state, words) = host.stands("levelset/prod/plan").unwrap();
+    assert!(state == "success" && words.starts_with("Safe to merge: creates"), "{words}");
+    stage.merge(7);
+    host.with(|state| state.pulls.clear());
+    stage.until("the end", |_| comment("Merged: everything that it touches is as declared"));
+    host.with(|state| assert!(state.rude.is_empty(), "{:?}", state.rude));
+}
+
+/// A pull request as GitHub lists it.
+fn pull(number: u64, head: &str) -> serde_json::Value {
+    let side = |sha: &str, branch: &str| serde_json::json!({ "sha": sha, "ref": branch, "repo": { "full_name": "r/r" } });
+    serde_json::json!({
+        "number": number,
+        "html_url": format!("https://github.example/r/r/pull/{number}"),
+        "head": side(head, "change"),
+        "base": side("0000000000000000000000000000000000000000", "main"),
+    })
+}

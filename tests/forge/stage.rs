@@ -150,6 +150,24 @@ impl Stage {
         commit
     }
 
+    /// Opens a pull request that adds a manifest; returns its head.
+    pub(super) fn propose(&self, number: u64, name: &str) -> String {
+        self.clone.git(&["checkout", "-q", "-b", "change"]);
+        self.clone.commit(&[(&format!("{name}.yaml"), &manifest(name))]);
+        let head = self.clone.git(&["rev-parse", "HEAD"]);
+        let target = format!("HEAD:refs/pull/{number}/head");
+        self.clone.git(&["push", "-q", &self.server.url(), &target]);
+        self.clone.git(&["checkout", "-q", "main"]);
+        head
+    }
+
+    /// Merges it.
+    pub(super) fn merge(&self, number: u64) {
+        let message = format!("merge {number}");
+        self.clone.git(&["merge", "-q", "--no-ff", "-m", &message, "change"]);
+        self.clone.git(&["push", "-q", &self.server.url(), "main"]);
+    }
+
     fn line_with(&self, member: &str) -> Option<Value> {
         let log = fs::read_to_string(self.log()).unwrap();
         let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
