@@ -34,8 +34,12 @@ use crate::model::{
 const SINGLE_READS: usize = 2;
 
 /// A list is shared for so many times as long as it took to be read, if that is longer than any list
-/// is shared: with a long list, reading takes a sixth of the time, and of the budget, at most.
+/// is shared: with a long list, reading takes a sixth of the time, and of the budget.
 const SHARED_PER_READING: i32 = 5;
+
+/// No list is shared for longer, so that no pass acts on what is much older than its reading; a clock
+/// that jumps while a list is read makes its reading look like hours.
+const LONGEST_SHARED: SignedDuration = SignedDuration::from_secs(40);
 
 /// Reads resources and shares what it read.
 pub struct Observer {
@@ -254,9 +258,10 @@ impl Observer {
         let resources = self.resources(kind, target, begun).await;
         let read = self.clock.now();
         let lasts = match &resources {
-            Ok(_) => self.freshness.max(read.duration_since(begun) * SHARED_PER_READING),
-            Err(_) => self.freshness,
+            Ok(_) => (read.duration_since(begun) * SHARED_PER_READING).min(LONGEST_SHARED),
+            Err(_) => SignedDuration::ZERO,
         };
+        let lasts = lasts.max(self.freshness);
         Listing { read, lasts, resources }
     }
 
