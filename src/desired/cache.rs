@@ -7,7 +7,8 @@ use super::guard::Census;
 use super::{
     Change, Changes, Entry, Frozen, Guard, Known, NotFrozen, Orphan, Reader, Removed, Snapshot,
 };
-use crate::manifest::{Files, Object};
+use crate::manifest::{Files, Object, holdings};
+use crate::model::policy::DeletionPolicy;
 use crate::model::tree::SourceHealth;
 use crate::model::{ChangeSet, Generation, Key, ObjectKind, Revision};
 
@@ -18,6 +19,10 @@ pub struct Cache {
     guard: Guard,
     /// Keys in the snapshot that have no object in the files now.
     absent: BTreeSet<Key>,
+    /// What objects held at the last pass before the start, of what would be deleted.
+    held: BTreeMap<Key, BTreeSet<String>>,
+    /// Keys whose newest version is not taken yet, because sections left it.
+    losing: BTreeMap<Key, BTreeSet<String>>,
     /// Keys whose removal a person confirmed before the start.
     confirmed: BTreeSet<Key>,
     /// The last generation of objects that have been forgotten.
@@ -33,6 +38,8 @@ impl Cache {
             files: Files::default(),
             guard,
             absent: BTreeSet::new(),
+            held: BTreeMap::new(),
+            losing: BTreeMap::new(),
             confirmed: BTreeSet::new(),
             forgotten: BTreeMap::new(),
             working: Snapshot::default(),
@@ -62,6 +69,12 @@ impl Cache {
     /// list, nobody is asked again.
     pub fn restore_confirmed(&mut self, keys: impl IntoIterator<Item = Key>) {
         self.confirmed.extend(keys);
+    }
+
+    /// Takes over what objects own that would be deleted if their sections left, so that sections
+    /// that left while no agent ran are counted too.
+    pub fn restore_holdings(&mut self, held: impl IntoIterator<Item = (Key, BTreeSet<String>)>) {
+        self.held.extend(held);
     }
 
     /// Takes over how far the generations of forgotten objects had come.
@@ -103,7 +116,11 @@ impl Cache {
         };
         let mut changes = Changes::default();
         let removed = Removed { revision: frozen.revision.clone(), confirmed: true };
-        self.remove(&frozen.keys, &removed, &mut changes);
+        let is_gone = |key: &&Key| !frozen.losing.contains_key(*key);
+        let gone = frozen.keys.iter().filter(is_gone).cloned().collect();
+        self.remove(&gone, &removed, &mut changes);
+        let newest = self.working.revision.clone().unwrap_or_else(|| frozen.revision.clone());
+        self.take_newest(&newest, &mut changes);
         self.wake_dependents(&mut changes);
         self.publish();
         Ok(changes)
@@ -123,6 +140,7 @@ impl Cache {
         };
         self.forgotten.extend(generation.map(|generation| (key.clone(), generation)));
         self.absent.remove(key);
+        self.held.remove(key);
         self.publish();
         true
     }
@@ -135,8 +153,12 @@ impl Cache {
         self.working.revision = Some(revision.clone());
         self.working.synced |= change_set.full;
         for key in &touched {
-            if let Some(object) = self.files.object(key) {
-                self.list(Arc::clone(object), revision, &mut changes);
+            self.losing.remove(key);
+            if let Some(object) = self.files.object(key).cloned() {
+                match self.lost(&object) {
+                    lost if lost.is_empty() => self.list(object, revision, &mut changes),
+                    lost => drop(self.losing.insert(key.clone(), lost)),
+                }
             } else if self.working.objects.contains_key(key) {
                 self.absent.insert(key.clone());
             }
@@ -184,13 +206,15 @@ impl Cache {
     /// Decides about every known object that has none in the files.
     fn settle(&mut self, revision: &Revision, changes: &mut Changes) {
         if !self.working.synced {
-            return;
+            return self.take_newest(revision, changes);
         }
         let (unsure, claims) = (self.files.is_unsure(), self.files.claims());
         self.working.unsure = unsure;
         self.reinstate(&claims, changes);
         let missing = self.absent.iter().chain(self.working.orphans.keys());
-        let open = missing.filter(|key| self.working.removed(key).is_none()).cloned();
+        let is_open =
+            |key: &&Key| self.working.removed(key).is_none() && !self.losing.contains_key(*key);
+        let open = missing.filter(is_open).cloned();
         let (kept, vanished): (BTreeSet<Key>, BTreeSet<Key>) =
             open.partition(|key| unsure || claims.contains(key));
         if *self.working.kept != kept {
@@ -199,16 +223,48 @@ impl Cache {
         let (confirmed, vanished): (BTreeSet<Key>, BTreeSet<Key>) =
             vanished.into_iter().partition(|key| self.confirmed.contains(key));
         self.remove(&confirmed, &Removed { revision: revision.clone(), confirmed: true }, changes);
-        let objection = self.guard.objects_to(vanished.len(), self.census());
-        let frozen = self.working.frozen.take();
-        let Some(reason) = objection else {
+        self.judge(vanished, revision, changes);
+    }
+
+    /// Takes what vanished as removed, and what lost sections as it is now, or neither.
+    fn judge(&mut self, vanished: BTreeSet<Key>, revision: &Revision, changes: &mut Changes) {
+        let leaving = vanished.len() + self.losing.len();
+        let before = self.working.frozen.take();
+        let Some(reason) = self.guard.objects_to(leaving, self.census()) else {
             let removed = Removed { revision: revision.clone(), confirmed: false };
-            return self.remove(&vanished, &removed, changes);
+            self.remove(&vanished, &removed, changes);
+            return self.take_newest(revision, changes);
         };
-        let same = frozen.filter(|frozen| frozen.keys == vanished && frozen.reason == reason);
-        let frozen =
-            same.unwrap_or_else(|| Arc::new(Frozen::new(vanished, reason, revision.clone())));
-        self.working.frozen = Some(frozen);
+        let frozen = Frozen::new(vanished, self.losing.clone(), reason, revision.clone());
+        let is_same =
+            |before: &Arc<Frozen>| before.digest == frozen.digest && before.reason == frozen.reason;
+        self.working.frozen = Some(before.filter(is_same).unwrap_or_else(|| Arc::new(frozen)));
+    }
+
+    /// Takes the versions that were held back.
+    fn take_newest(&mut self, revision: &Revision, changes: &mut Changes) {
+        for key in std::mem::take(&mut self.losing).into_keys() {
+            if let Some(object) = self.files.object(&key).cloned() {
+                self.list(object, revision, changes);
+            }
+        }
+    }
+
+    /// Returns what would be deleted if an object were taken as it is declared now.
+    ///
+    /// What a policy retains is not lost, and what a person confirmed is meant.
+    fn lost(&self, object: &Object) -> BTreeSet<String> {
+        let key = &object.key;
+        let retains = |object: &Object| object.policy().deletion == DeletionPolicy::Retain;
+        let before = match self.working.objects.get(key) {
+            Some(entry) if entry.removed.is_some() || retains(&entry.object) => BTreeSet::new(),
+            Some(entry) => holdings(&entry.object),
+            None => self.held.get(key).cloned().unwrap_or_default(),
+        };
+        match retains(object) || self.confirmed.contains(key) {
+            true => BTreeSet::new(),
+            false => &before - &holdings(object),
+        }
     }
 
     fn census(&self) -> Census {

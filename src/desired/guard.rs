@@ -1,8 +1,9 @@
 //! The guard on vanishing: how many objects may disappear from Git before a person is asked.
 //!
-//! In: the keys that are about to count as removed. Out: nothing, or why they are frozen.
+//! In: the keys that are about to count as removed, and those of which sections are that would be
+//! deleted. Out: nothing, or why they are frozen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -46,13 +47,17 @@ impl FreezeReason {
     }
 }
 
-/// Names objects that vanished together, and are kept until a person confirms or they return.
+/// Names objects that vanished together, or lost sections whose resources would be deleted, and are
+/// kept as they were until a person confirms or they return.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frozen {
     /// Names exactly this set of keys: what a person confirms.
     pub digest: String,
-    /// The objects.
+    /// The objects that vanished, and those of which sections left.
     pub keys: BTreeSet<Key>,
+    /// What the latter would have deleted.
+    #[serde(default)]
+    pub losing: BTreeMap<Key, BTreeSet<String>>,
     /// Why they are frozen.
     pub reason: FreezeReason,
     /// The commit in which exactly this set was first missing.
@@ -60,20 +65,35 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    pub(super) fn new(keys: BTreeSet<Key>, reason: FreezeReason, revision: Revision) -> Self {
-        Self { digest: digest(&keys), keys, reason, revision }
+    pub(super) fn new(
+        vanished: BTreeSet<Key>,
+        losing: BTreeMap<Key, BTreeSet<String>>,
+        reason: FreezeReason,
+        revision: Revision,
+    ) -> Self {
+        let digest = digest(&vanished, &losing);
+        let keys = vanished.into_iter().chain(losing.keys().cloned()).collect();
+        Self { digest, keys, losing, reason, revision }
     }
 
     /// Says what happened and what is held back, without a duration.
     pub fn told(&self) -> String {
         let commit = self.revision.short();
         let what = match self.reason {
-            FreezeReason::TooMany => {
+            FreezeReason::TooMany if self.losing.is_empty() => {
                 format!("{} objects vanished from Git together", self.keys.len())
+            }
+            FreezeReason::TooMany => {
+                let (lost, vanished) = (self.losing.len(), self.keys.len() - self.losing.len());
+                let lost = format!("{lost} objects lost sections that would be deleted");
+                match vanished {
+                    0 => lost,
+                    _ => format!("{vanished} objects vanished from Git and {lost}"),
+                }
             }
             FreezeReason::NothingLeft => "no object is left in Git".to_owned(),
         };
-        format!("{what}, seen in commit {commit}; none counts as removed")
+        format!("{what}, seen in commit {commit}; none of it counts as removed")
     }
 }
 
@@ -94,7 +114,7 @@ impl Guard {
         self.max_objects.max(known.saturating_mul(usize::from(self.max_percent)) / 100)
     }
 
-    /// Says whether `vanished` more objects may be taken as removed.
+    /// Says whether `vanished` more objects may be taken as removed, wholly or in sections.
     pub(super) fn objects_to(self, vanished: usize, census: Census) -> Option<FreezeReason> {
         if vanished == 0 {
             None
@@ -108,12 +128,15 @@ impl Guard {
     }
 }
 
-/// Returns twelve hexadecimal digits that stand for a set of keys.
-fn digest(keys: &BTreeSet<Key>) -> String {
+/// Returns twelve hexadecimal digits that stand for what vanished.
+fn digest(vanished: &BTreeSet<Key>, losing: &BTreeMap<Key, BTreeSet<String>>) -> String {
     let mut hash = Sha256::new();
-    for key in keys {
+    for key in vanished {
         hash.update(key.to_string());
         hash.update("\n");
+    }
+    for (key, lost) in losing.iter().flat_map(|(key, all)| all.iter().map(move |one| (key, one))) {
+        hash.update(format!("{key} {lost}\n"));
     }
     let mut digits = hex::encode(hash.finalize());
     digits.truncate(12);

@@ -10,6 +10,8 @@
 //!   nothing about the objects that it declared.
 //! - A key counts as removed only after a full list, when every file that may hold it has been
 //!   read, and when the [`Guard`] finds that not too many vanish at once. Before that it is kept.
+//! - A version from which sections are gone that the policy would delete is not taken while the
+//!   [`Guard`] finds that too much leaves at once: the one before stays.
 //! - A removed object is not forgotten before the reconciler says so ([`Cache::forget`]), and is no
 //!   longer removed when its manifest returns. The same key in another file is the same object.
 //! - A generation starts at 1 and grows by one with each new digest, across restarts, and goes on

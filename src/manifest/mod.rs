@@ -13,6 +13,7 @@ mod check;
 mod envelope;
 mod environments;
 pub mod expand;
+mod holding;
 mod mistake;
 mod name;
 mod neighbours;
@@ -33,6 +34,7 @@ mod yaml;
 
 pub use envelope::API_VERSION;
 pub use environments::unknown_environment;
+pub use holding::{holding, holdings};
 pub use object::{Object, Spec};
 pub use parse::{Parsed, parse};
 pub use references::Mention;

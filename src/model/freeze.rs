@@ -28,7 +28,7 @@ pub struct Freeze {
 }
 
 impl Freeze {
-    /// Too many objects vanished from Git together: none counts as removed.
+    /// Too many objects, or sections of them, vanished from Git together: none counts as removed.
     pub const VANISHING: &'static str = "vanishing";
     /// Too many objects drifted at once: none of these is reverted.
     pub const DRIFT: &'static str = "drift";

@@ -13,7 +13,7 @@ use crate::status::build::Cause;
 /// Says that an object vanished together with others, and is kept.
 pub(super) fn vanished(snapshot: &Snapshot, key: &Key) -> Option<Cause> {
     let frozen = snapshot.frozen.as_ref().filter(|frozen| frozen.keys.contains(key))?;
-    let confirm = format!("`levelset confirm {}` takes exactly these as removed", frozen.digest);
+    let confirm = format!("`levelset confirm {}` takes exactly these as meant", frozen.digest);
     Some(Cause { reason: frozen.reason.as_str(), message: format!("{}; {confirm}", frozen.told()) })
 }
 

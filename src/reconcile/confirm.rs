@@ -89,7 +89,7 @@ impl Triggers {
         match held {
             Some(held) => {
                 tracing::info!(digest, by, guard = held.guard(), "a person confirmed");
-                self.release(&held);
+                self.release(&held).await;
             }
             None => tracing::warn!(digest, by, "nothing of this digest is frozen (any more)"),
         }
@@ -107,11 +107,14 @@ impl Triggers {
         is_meant.then(|| Held::Drifted(with_earlier(guard.frozen(), asked)))
     }
 
-    fn release(&mut self, held: &Held) {
+    async fn release(&mut self, held: &Held) {
         self.told.remove(held.guard());
         match held {
             Held::Vanished(frozen) => match self.cache.confirm(&frozen.digest) {
-                Ok(changes) => self.wake(changes.keys),
+                Ok(changes) => {
+                    self.persist(&changes).await;
+                    self.wake(changes.keys);
+                }
                 Err(error) => tracing::error!(%error, "a confirmed set was not released"),
             },
             Held::Drifted(reverted) => {

@@ -281,7 +281,10 @@ fn halt(basis: &Basis<'_>) -> Option<Wait> {
     } else if basis.snapshot.unsure {
         wait("RepositoryUnclear", "a file that cannot be read may declare it again")
     } else if basis.snapshot.frozen.is_some() && !is_confirmed {
-        wait(Wait::FROZEN, "objects vanished from Git together, and a person has not confirmed it")
+        wait(
+            Wait::FROZEN,
+            "objects or sections vanished from Git together, and a person has not confirmed it",
+        )
     } else {
         let user = unread_user(basis)?;
         wait("InUse", &format!("{user} may use it, and no manifest of it was read since the start"))

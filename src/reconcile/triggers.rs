@@ -4,7 +4,7 @@
 //! In: change sets, the health of the source, confirmations ([`confirm`](super::confirm)). Out: keys. A trigger carries no content beyond
 //! the key; whoever works on it reads the cache.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,9 @@ use super::engine::Engine;
 use super::freshness::Freshness;
 use super::work_queue::WorkQueue;
 use crate::desired::{Cache, Change, Changes, Known, Snapshot};
+use crate::manifest::holding;
+use crate::model::policy::DeletionPolicy;
+use crate::model::status::Owned;
 use crate::model::tree::{ChangeSet, SourceHealth};
 use crate::model::{Ask, Freeze, Key};
 use crate::queue::Lane;
@@ -64,6 +67,7 @@ impl Triggers {
     ) -> Result<Self, StoreError> {
         let records = engine.store.all().await?;
         cache.restore(records.iter().map(known));
+        cache.restore_holdings(records.iter().map(held));
         let asked = engine.store.asked_since(0).await?;
         engine.mass_drift().restore(&records, &asked);
         let forgotten = engine.store.forgotten().await?;
@@ -217,7 +221,7 @@ impl Triggers {
 
     /// Generations are on the disk before they are worked on; a store in trouble does not stop
     /// the work, whose pass will say so.
-    async fn persist(&self, changes: &Changes) {
+    pub(super) async fn persist(&self, changes: &Changes) {
         if changes.persist.is_empty() {
             return;
         }
@@ -263,6 +267,13 @@ fn known(record: &Record) -> Known {
         digest: record.digest.as_str().into(),
         revision: record.status.revision.clone(),
     }
+}
+
+/// Returns what an object owns of what would be deleted if its section left.
+fn held(record: &Record) -> (Key, BTreeSet<String>) {
+    let is_kept = |owned: &&Owned| owned.policy == DeletionPolicy::Retain || owned.left.is_some();
+    let owned = record.memory.owned.iter().filter(|owned| !is_kept(owned));
+    (record.key.clone(), owned.filter_map(|owned| holding(&owned.id)).collect())
 }
 
 fn declared(known: &Known, snapshot: &Snapshot) -> Declared {

@@ -194,7 +194,7 @@ pub enum SourceError {
     },
     /// The folder is not in the commit; the last files stay in force.
     #[error(
-        "the folder \"{folder}\" is not in commit {revision} of {url}; nothing is removed; put it back or correct the folder"
+        "the folder \"{folder}\" is not in commit {revision} of {url}; nothing is removed; put it back or correct the folder; if all of it is meant to go, leave a .yaml file of comments there, and `levelset status` shows what to confirm"
     )]
     FolderMissing {
         /// The repository.
@@ -206,7 +206,7 @@ pub enum SourceError {
     },
     /// The folder holds no manifest; the last files stay in force.
     #[error(
-        "the folder \"{folder}\" holds no .yaml or .yml file in commit {revision} of {url}; nothing is removed; put a manifest into it or correct the folder"
+        "the folder \"{folder}\" holds no .yaml or .yml file in commit {revision} of {url}; nothing is removed; put a manifest into it or correct the folder; if all of it is meant to go, leave a file of comments there, and `levelset status` shows what to confirm"
     )]
     FolderEmpty {
         /// The repository.

@@ -345,6 +345,58 @@ async fn six_of_twenty_that_vanish_at_once_are_frozen_and_nothing_is_deleted() {
     assert!(fleet.ready("w19").await.contains("a person has not confirmed"));
 }
 
+/// Takes the database out of a manifest.
+fn without_database(text: &str) -> String {
+    let start = text.find("    database:").unwrap();
+    let end = text.find("  reconcilePolicy").unwrap();
+    format!("{}{}", &text[..start], &text[end..])
+}
+
+#[tokio::test]
+async fn sections_that_leave_many_manifests_at_once_are_frozen_until_they_are_confirmed() {
+    let objects: Vec<String> =
+        (0..12).map(|n| workspace(&format!("w{n:02}"), "delete", false)).collect();
+    let mut fleet = Fleet::new(&objects).await;
+    let paths: Vec<String> = (0..8).map(|n| format!("{n}.yaml")).collect();
+    let without: Vec<String> = objects[..8].iter().map(|text| without_database(text)).collect();
+    let files: Vec<(&str, &str)> =
+        paths.iter().map(String::as_str).zip(without.iter().map(String::as_str)).collect();
+    fleet.write(&files).await;
+    let frozen = |fleet: &Fleet| fleet.engine.desired.snapshot().frozen.clone();
+    let shown = frozen(&fleet).unwrap();
+    assert_eq!((shown.keys.len(), shown.losing.len()), (8, 8));
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), fleet.databases().len()), (Vec::new(), 12));
+    fleet.restart().await;
+    assert_eq!(frozen(&fleet).unwrap().digest, shown.digest, "it is found again");
+    fleet.run(SignedDuration::from_hours(6)).await;
+    assert_eq!((fleet.deletes(), fleet.databases().len()), (Vec::new(), 12));
+    let confirm = crate::model::Ask::Confirm { digest: shown.digest.clone() };
+    fleet.store.ask(&[confirm], "alice", fleet.clock.now()).await.unwrap();
+    fleet.triggers.confirm_asked().await;
+    assert!(frozen(&fleet).is_none());
+    let keys = fleet.engine.desired.snapshot();
+    fleet.due.extend(keys.objects.keys().map(|key| (key.clone(), fleet.clock.now())));
+    fleet.run(SignedDuration::from_hours(3)).await;
+    assert_eq!(fleet.databases().len(), 4);
+}
+
+#[tokio::test]
+async fn sections_that_are_retained_or_few_leave_without_a_word() {
+    let mut objects: Vec<String> =
+        (0..8).map(|n| workspace(&format!("w{n:02}"), "retain", false)).collect();
+    objects.extend((8..12).map(|n| workspace(&format!("w{n:02}"), "delete", false)));
+    let mut fleet = Fleet::new(&objects).await;
+    let paths: Vec<String> = (0..12).map(|n| format!("{n}.yaml")).collect();
+    let without: Vec<String> = objects.iter().map(|text| without_database(text)).collect();
+    let files: Vec<(&str, &str)> =
+        paths.iter().map(String::as_str).zip(without.iter().map(String::as_str)).collect();
+    fleet.write(&files).await;
+    assert!(fleet.engine.desired.snapshot().frozen.is_none());
+    fleet.run(SignedDuration::from_hours(3)).await;
+    assert_eq!(fleet.databases().len(), 8, "what is retained stays");
+}
+
 #[tokio::test]
 async fn each_object_follows_its_own_policy() {
     let objects = ["retain", "snapshot", "delete"].map(|policy| workspace(policy, policy, false));

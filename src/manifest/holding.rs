@@ -1,0 +1,88 @@
+//! What an object declares that holds something which cannot be made anew: a database its data, a
+//! role the trust that others rest on.
+//!
+//! In: an object, or the id of a resource. Out: the same names for both, `KIND/NAME`. Pure. What is
+//! made anew from Git without a loss (groups of parameters and subnets) is none of it.
+
+use std::collections::BTreeSet;
+
+use super::object::{Object, Spec};
+use crate::kinds::db_cluster::NAME as DB_CLUSTER;
+use crate::kinds::db_instance::spec::Database;
+use crate::kinds::db_instance::{NAME as DB_INSTANCE, spec as instance};
+use crate::kinds::iam_role::{NAME as IAM_ROLE, spec as role};
+use crate::model::ResourceId;
+
+/// Returns what an object declares.
+pub fn holdings(object: &Object) -> BTreeSet<String> {
+    let Spec::Workspace(spec) = &object.spec else { return BTreeSet::new() };
+    let name = &object.key.name;
+    let database = spec.resources.database.iter();
+    let databases = database.flat_map(|database| databases(database, name));
+    let roles = spec.resources.iam.iter().flat_map(|iam| iam.roles.keys());
+    let roles = roles.map(|it| format!("{}/{}", IAM_ROLE, role::role_name(name, it)));
+    databases.chain(roles).collect()
+}
+
+/// Returns a single database, or a cluster with its members.
+fn databases(database: &Database, object: &str) -> Vec<String> {
+    let identifier = instance::identifier(database, object);
+    let Some(cluster) = database.aurora() else {
+        return vec![format!("{DB_INSTANCE}/{identifier}")];
+    };
+    let members = cluster.named_members();
+    let members = members.iter().map(|(name, member)| member.identifier(&identifier, name));
+    let members = members.map(|member| format!("{DB_INSTANCE}/{member}"));
+    members.chain([format!("{DB_CLUSTER}/{identifier}")]).collect()
+}
+
+/// Returns the name of a resource that is one; `None` for any other.
+pub fn holding(id: &ResourceId) -> Option<String> {
+    let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE].contains(&id.kind);
+    is_one.then(|| id.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::expand::{Alone, Place, expand};
+    use crate::manifest::parse;
+    use crate::model::{AccountId, Region, Scope};
+
+    fn agrees(database: &str, count: usize) {
+        let text = format!(
+            "apiVersion: platform.kby.io/v1alpha1
+kind: Workspace
+metadata: {{name: pay}}
+spec:
+  environment: production
+  resources:
+    network: {{vpcRef: core}}
+    database: {database}
+    iam: {{roles: {{api: {{trust: {{services: [ecs-tasks.amazonaws.com]}}}}}}}}
+"
+        );
+        let object = parse("a.yaml", text.as_bytes()).objects.remove(0);
+        let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("r") };
+        let place = Place { scope, agent: "levelset".to_owned(), production: false };
+        let resources = expand(&object, &place, &Alone);
+        let expected: BTreeSet<String> =
+            resources.iter().filter_map(|resource| holding(&resource.id)).collect();
+        assert_eq!(holdings(&object), expected);
+        assert_eq!(expected.len(), count, "{expected:?}");
+    }
+
+    #[test]
+    fn what_an_object_holds_has_the_names_of_its_resources() {
+        agrees(
+            "{engine: postgres, version: \"15\", sizeClass: db.r6g.large, identifier: Orders, \
+             parameters: {work_mem: \"1\"}}",
+            2,
+        );
+        agrees(
+            "{engine: aurora-postgresql, version: \"16\", sizeClass: db.r6g.large, \
+             cluster: {members: 2}}",
+            4,
+        );
+    }
+}
