@@ -9,9 +9,9 @@
 //! the way from there to the status is left out; AWS is read either way.
 //!
 //! Invariants: it changes no result (a law holds the short way against the whole one). Nothing is at
-//! rest that depends on the time (something waits, a hold, a guard, a stale Git), on what people ask,
-//! on another object but its network, or on a read beyond the lists. It is in memory and may be lost: then the next pass goes the whole
-//! way.
+//! rest that depends on the time (something waits or leaves, a hold, a guard, a stale Git), on what
+//! people ask, on another object but its network, or on a read beyond the lists. It is in memory and may
+//! be lost: then the next pass goes the whole way.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -150,6 +150,7 @@ impl Rests {
 pub(super) fn is_old_news(before: Option<&Record>, after: &Record) -> bool {
     after.status.is_ready()
         && after.memory.drift == DriftMemory::default()
+        && after.memory.owned.iter().all(|owned| owned.left.is_none())
         && before.is_some_and(|before| before.is_same_but_for_times(after))
 }
 

@@ -284,6 +284,22 @@ async fn a_major_upgrade_takes_both_groups_along() {
 }
 
 #[tokio::test]
+async fn the_groups_of_the_version_before_are_deleted_where_git_says_so() {
+    let at_once = "maxBackoffSeconds: 300\n    disruption: immediate\n    deletion: delete";
+    let manifest = AURORA.replace("maxBackoffSeconds: 300", at_once);
+    let mut scene = Scene::new(&manifest).await;
+    scene.converge().await;
+    let upgraded = manifest
+        .replace("version: \"16.4\"", "version: \"17\"\n      allowMajorVersionUpgrade: true");
+    scene.commit(Some(&upgraded));
+    scene.run(SignedDuration::from_hours(3)).await;
+    let status = scene.converge().await;
+    assert!(status.is_ready(), "{status:?}");
+    let gone = |operation: &str| scene.writes().iter().any(|it| it == operation);
+    assert!(gone("DeleteDBClusterParameterGroup") && gone("DeleteDBParameterGroup"));
+}
+
+#[tokio::test]
 async fn a_member_that_leaves_git_goes_after_the_grace_period_and_the_writer_in_the_window() {
     let members = "members: {a: {promotionTier: 0}, b: {}}";
     let manifest = AURORA
