@@ -196,11 +196,19 @@ fn within(departure: &Departure<'_>, part: &Leaving<'_>, actual: &Observed) -> O
 /// Returns what Git said before, or `Retain` where another object takes the resource over, or
 /// something that may use it stays.
 fn policy(departure: &Departure<'_>, leaving: &Leaving<'_>, dependents: &[Step]) -> DeletionPolicy {
-    let stays = dependents.iter().any(|step| step.action == Action::Retain);
-    if stays || matches!(leaving.claim, Some(Claim::Declares(_))) {
+    let stays = |step: &Step| step.action == Action::Retain && !is_held(departure, step);
+    if dependents.iter().any(stays) || matches!(leaving.claim, Some(Claim::Declares(_))) {
         return DeletionPolicy::Retain;
     }
     departure.policy.min(leaving.owned.policy)
+}
+
+/// True for what stays only until the object itself does not use it any more.
+fn is_held(departure: &Departure<'_>, step: &Step) -> bool {
+    let goes = |it: &Leaving<'_>| departure.policy.min(it.owned.policy) != DeletionPolicy::Retain;
+    let is_it = |it: &&Leaving<'_>| it.owned.id == step.resource && it.user.is_some();
+    let is_used = step.notices.iter().any(|notice| notice.code == STILL_USED);
+    is_used && departure.leaving.iter().find(is_it).is_some_and(goes)
 }
 
 fn retain(
@@ -234,7 +242,7 @@ fn delete(
     let snapshot = (policy == DeletionPolicy::Snapshot).then(|| snapshot_name(id, leaving.since));
     let deletion = leaving.kind.delete(id, actual, snapshot.as_deref());
     step.notices.extend(deletion.notices);
-    let is_user = |step: &&Step| !step.is_settled();
+    let is_user = |step: &&Step| !step.is_settled() || is_held(departure, step);
     let used_by = used_by.map(ToString::to_string);
     let used_by =
         used_by.or_else(|| dependents.iter().find(is_user).map(|s| s.resource.to_string()));

@@ -5,7 +5,7 @@
 //! stay as long as their retention.
 
 use crate::model::kind::Deletion;
-use crate::model::{Call, Notice, Observed, Refusal, ResourceId};
+use crate::model::{Call, KindName, Notice, Observed, Refusal, ResourceId};
 
 /// Returns the refusal to delete a cluster whose deletion protection is on.
 pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
@@ -18,6 +18,16 @@ pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
                applied, then remove it again; or put it back to keep the database"
             .to_owned(),
     })
+}
+
+/// Lists the parameter group that a cluster uses: AWS deletes none that is used.
+pub(super) fn uses(id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
+    let group = |name: &str| ResourceId {
+        kind: KindName::new("db_cluster_parameter_group"),
+        scope: id.scope.clone(),
+        name: name.into(),
+    };
+    actual.text("DBClusterParameterGroup").map(group).into_iter().collect()
 }
 
 /// Returns the call that deletes a cluster, with a final snapshot or expressly without.

@@ -108,6 +108,10 @@ impl Kind for DbCluster {
         deletion::protection(actual)
     }
 
+    fn uses(&self, id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
+        deletion::uses(id, actual)
+    }
+
     fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {
         deletion::delete(id, actual, snapshot)
     }

@@ -257,11 +257,12 @@ async fn an_upgrade_of_the_cluster_comes_before_new_classes_of_its_members() {
 
 #[tokio::test]
 async fn a_major_upgrade_takes_both_groups_along() {
-    let mut scene = Scene::new(AURORA).await;
+    let at_once = "maxBackoffSeconds: 300\n    disruption: immediate\n    deletion: delete";
+    let manifest = AURORA.replace("maxBackoffSeconds: 300", at_once);
+    let mut scene = Scene::new(&manifest).await;
     scene.converge().await;
-    let upgraded = AURORA
-        .replace("version: \"16.4\"", "version: \"17\"\n      allowMajorVersionUpgrade: true")
-        .replace("maxBackoffSeconds: 300", "maxBackoffSeconds: 300\n    disruption: immediate");
+    let upgraded = manifest
+        .replace("version: \"16.4\"", "version: \"17\"\n      allowMajorVersionUpgrade: true");
     scene.commit(Some(&upgraded));
     scene.run(SignedDuration::from_hours(3)).await;
     let status = scene.converge().await;
@@ -281,6 +282,12 @@ async fn a_major_upgrade_takes_both_groups_along() {
         .map(|call| call.operation)
         .collect();
     assert!(refused.is_empty(), "{refused:?}");
+    let gone = |operation: &str| scene.writes().iter().any(|it| it == operation);
+    assert!(
+        gone("DeleteDBClusterParameterGroup") && gone("DeleteDBParameterGroup"),
+        "{:?}",
+        scene.named_writes()
+    );
 }
 
 #[tokio::test]
