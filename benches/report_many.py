@@ -83,12 +83,14 @@ def main():
         instances = [instance(f"workspace-{number:05}") for number in range(objects)]
         observed.write_text(json.dumps({"DBInstances": instances}))
         command = [levelset, "report", "--base", "main", "--observed", observed, "-o", "json"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.monotonic()
         answer = subprocess.run(command, cwd=folder, capture_output=True, env={"PATH": os.environ["PATH"]})
         wall = time.monotonic() - start
     report, used = json.loads(answer.stdout), resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{report['verdict']} ({len(report['objects'])} of {objects} objects touched)")
-    print(f"{wall:.2f} s, {used.ru_maxrss // 1024} MiB at most")
+    spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{wall:.2f} s, {spent:.2f} s CPU, {used.ru_maxrss // 1024} MiB at most")
 
 
 if __name__ == "__main__":
