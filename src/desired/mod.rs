@@ -25,6 +25,7 @@
 
 mod cache;
 mod changes;
+mod generation;
 mod guard;
 mod snapshot;
 
