@@ -16,11 +16,14 @@ PYTHON ?= python3
 CARGO_DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/cargo-deny-$(CARGO_DENY_VERSION)
 
+CARGO_FUZZ_VERSION := 0.13.2
+CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)
+
 # Without OpenSSL's headers the build compiles OpenSSL itself, which takes minutes. Looked at when
 # a recipe runs, because `.ci/packages` may just have installed them.
 FEATURES = $$(pkg-config --exists openssl 2>/dev/null || echo --features=vendored-openssl)
 
-.PHONY: help demo test sim fleet test-tools packages test-packages build lint deny clean-tools
+.PHONY: help demo test sim fleet fuzz test-tools packages test-packages build lint deny clean-tools
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -45,6 +48,18 @@ sim: packages ## Plays the agent in a simulated world: make sim SEEDS=100000
 fleet: OBJECTS ?= 1000
 fleet: packages ## Plays a day of a fleet in a simulated world: make fleet OBJECTS=1000
 	SIM_OBJECTS=$(OBJECTS) $(SIMULATION) sim::fleet -- --ignored --nocapture
+
+# Without a sanitizer the stable toolchain will do: what is looked for is panics and broken laws.
+fuzz: TARGET ?= manifest
+fuzz: SECONDS ?= 60
+fuzz: packages $(CARGO_FUZZ)/bin/cargo-fuzz ## Fuzzes a reader, guided by coverage: make fuzz TARGET=manifest SECONDS=60
+	FUZZ_SEEDS=$(CURDIR)/target/fuzz/seeds $(CARGO) test --quiet --locked $(FEATURES) \
+	  --test integration fuzz::seeds_are_written -- --ignored
+	@mkdir -p target/fuzz/found/$(TARGET)
+	cp Cargo.lock tests/fuzz/Cargo.lock
+	$(CARGO_FUZZ)/bin/cargo-fuzz run --fuzz-dir tests/fuzz --sanitizer none $(FEATURES) \
+	  --target-dir target/fuzz/build $(TARGET) target/fuzz/found/$(TARGET) target/fuzz/seeds/$(TARGET) \
+	  -- -max_total_time=$(SECONDS) -max_len=65536
 
 build: packages ## Compiles the program for release, into target/release/levelset
 	$(CARGO) build --locked --release $(FEATURES)
@@ -80,6 +95,11 @@ $(DENY)/bin/cargo-deny:
 	CARGO_TARGET_DIR=$(DENY)/target $(CARGO) install --quiet --locked --root $(DENY) \
 	  --version $(CARGO_DENY_VERSION) cargo-deny
 	@rm -rf $(DENY)/target
+
+$(CARGO_FUZZ)/bin/cargo-fuzz:
+	CARGO_TARGET_DIR=$(CARGO_FUZZ)/target $(CARGO) install --quiet --locked --root $(CARGO_FUZZ) \
+	  --version $(CARGO_FUZZ_VERSION) cargo-fuzz
+	@rm -rf $(CARGO_FUZZ)/target
 
 clean-tools: ## Removes what test-tools and deny have installed
 	rm -rf $(TOOLS)

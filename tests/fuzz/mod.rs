@@ -68,10 +68,24 @@ fn a_webhook_without_a_proof_wakes_nobody() {
 }
 
 #[test]
-fn every_target_has_a_short_run_and_every_corpus_a_target() {
-    let source = include_str!("mod.rs");
+#[ignore = "writes every seed into the folder that FUZZ_SEEDS names"]
+fn seeds_are_written() {
+    let folder = std::path::PathBuf::from(std::env::var_os("FUZZ_SEEDS").unwrap());
     for target in TARGETS {
-        assert!(source.contains(&format!("short_run(\"{}\")", target.name)), "{}", target.name);
+        let folder = folder.join(target.name);
+        std::fs::create_dir_all(&folder).unwrap();
+        for (number, seed) in target.corpus().iter().enumerate() {
+            std::fs::write(folder.join(number.to_string()), seed).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_target_has_a_short_run_and_a_guided_one_and_every_corpus_a_target() {
+    let (source, guided) = (include_str!("mod.rs"), include_str!("Cargo.toml"));
+    for Target { name, .. } in TARGETS {
+        assert!(source.contains(&format!("short_run(\"{name}\")")), "{name}");
+        assert!(guided.contains(&format!("[[bin]]\nname = \"{name}\"")), "{name}");
     }
     let corpora = std::fs::read_dir(TARGETS[0].folder().parent().unwrap()).unwrap();
     for folder in corpora.map(|entry| entry.unwrap().file_name()) {
