@@ -170,9 +170,11 @@ impl State {
             status: ObjectStatus::default(),
             memory: Memory::default(),
         });
-        record.generation = object.generation;
-        record.digest.clone_from(&object.digest);
-        record.deletion = object.deletion;
+        if record.generation <= object.generation {
+            record.generation = object.generation;
+            record.digest.clone_from(&object.digest);
+            record.deletion = object.deletion;
+        }
     }
 
     fn append(&mut self, events: &[Event]) {

@@ -30,7 +30,7 @@ use run::run;
 use script::Script;
 
 /// How many seeds the test command plays.
-const SEEDS: u64 = 30;
+const SEEDS: u64 = 150;
 
 /// Within how many seeds every mutant has to be caught.
 const SEEDS_PER_MUTANT: u64 = 40;

@@ -124,6 +124,15 @@ async fn declarations(store: &dyn Store) {
     };
     let after = store.get(&kept.key).await.unwrap().unwrap();
     assert_eq!(after, kept, "a pass that was overtaken takes no generation back");
+    let older = Declared {
+        generation: Generation(8),
+        digest: "eight".to_owned(),
+        deletion: DeletionPolicy::Retain,
+        ..declared("b")
+    };
+    store.declare(&[older], token).await.unwrap();
+    let after = store.get(&kept.key).await.unwrap().unwrap();
+    assert_eq!(after, kept, "nor does a declaration that was overtaken");
     store.remove(&batch[1].key, token).await.unwrap();
 }
 

@@ -102,8 +102,10 @@ async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token)
     let statement = "INSERT INTO object \
         (object, generation, digest, status, memory, token, deletion) \
         VALUES (?1, ?2, ?3, '{}', '{}', ?4, ?5) \
-        ON CONFLICT (object) DO UPDATE SET generation = excluded.generation, \
-        digest = excluded.digest, token = excluded.token, deletion = excluded.deletion";
+        ON CONFLICT (object) DO UPDATE SET generation = max(generation, excluded.generation), \
+        digest = iif(generation > excluded.generation, digest, excluded.digest), \
+        deletion = iif(generation > excluded.generation, deletion, excluded.deletion), \
+        token = excluded.token";
     for object in declared {
         query(statement)
             .bind(object.key.to_string())
