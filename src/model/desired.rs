@@ -100,8 +100,8 @@ pub struct Output {
 /// Says why a reference has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    /// The resource is not known to exist.
-    #[error("{0} is not known to exist")]
+    /// The resource is not known to be there and settled.
+    #[error("{0} is not there, or not settled")]
     Unseen(ResourceId),
     /// Its describe answer lacks the member, which AWS may still be working on.
     #[error("{of} has no {member} yet")]

@@ -60,7 +60,7 @@ fn unknown_yet(subject: &Subject<'_>, present: &Present, field: &str, why: &Unre
         }
         _ => String::new(),
     };
-    format!("{change}known after {} created: {why}", both(&named(input)))
+    format!("{change}known when {} settled: {why}", both(&named(input)))
 }
 
 /// Returns the verdict on a resource that is in no state to be compared.
