@@ -15,7 +15,9 @@ use serde_json::{Map, Value, json};
 
 use crate::model::desired::{ownership, tag_list};
 use crate::model::kind::{Deletion, Lists};
-use crate::model::{Bound, Call, Delta, Input, KindName, Observed, Resource, ResourceId, Scope};
+use crate::model::{
+    Bound, Call, Delta, ErrorClass, Input, KindName, Observed, Resource, ResourceId, Scope,
+};
 
 /// Says how AWS names the calls and members of one kind of group.
 pub(super) struct Naming {
@@ -248,6 +250,21 @@ pub(super) fn resource(
         adopt: false,
         notices: Vec::new(),
         refusals: Vec::new(),
+    }
+}
+
+/// Classifies a code. The cluster's operations answer the codes of DB parameter groups too, and name a
+/// missing group either way (API reference of `DescribeDBClusterParameterGroups` and
+/// `DescribeDBClusterParameters`).
+pub(super) fn classify(code: &str) -> ErrorClass {
+    if let Some(class) = ErrorClass::of_common(code) {
+        return class;
+    }
+    match code.strip_suffix("Fault").unwrap_or(code) {
+        "DBParameterGroupNotFound" | "DBClusterParameterGroupNotFound" => ErrorClass::NotFound,
+        "DBParameterGroupAlreadyExists" => ErrorClass::AlreadyExists,
+        "InvalidDBParameterGroupState" => ErrorClass::NotReady,
+        _ => ErrorClass::Invalid,
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: a key. Out: the new record of the object, and when it is due again. Everything that a pass
 //! knows of earlier ones it reads from the store.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::causes::{drifted, join, stale, vanished};
@@ -22,7 +23,7 @@ use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
-use crate::model::status::{DriftMemory, Memory};
+use crate::model::status::{DriftMemory, Memory, Owned, ResourceMemory};
 use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource};
 use crate::plan::handle::{Receipts, keep_handles, note_handles};
 use crate::plan::{Request, Reverts, owned, plan, remember};
@@ -170,19 +171,15 @@ async fn act(
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
     let next = follow(engine, policy, &history.memory, &attempts);
-    let mut kept = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
-    let mut resources = remember(&request, &attempts);
-    note_handles(&request, &receipts, &mut resources);
-    let mut own = owned(&request, &attempts);
-    keep_handles(&mut own, &resources);
-    kept.extend(own);
+    let left = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
+    let (resources, owned) = remembered(&request, &attempts, &receipts, left);
     let memory = Memory {
         failures: next.failures,
         waits: next.waits,
         not_before: Some(next.not_before),
         resources,
         drift: engine.mass_drift().memory(key),
-        owned: kept,
+        owned,
         suspended: entry.object.holds().suspended,
         removed: None,
     };
@@ -195,6 +192,20 @@ async fn act(
         ..found
     };
     record_pass(engine, history, found, memory, Some((next, &reverts))).await
+}
+
+/// Returns what is remembered of each resource, and what the object owns beside what is leaving it.
+fn remembered(
+    request: &Request<'_>,
+    attempts: &[Attempt],
+    receipts: &Receipts,
+    left: Vec<Owned>,
+) -> (BTreeMap<String, ResourceMemory>, Vec<Owned>) {
+    let mut resources = remember(request, attempts);
+    note_handles(request, receipts, &mut resources);
+    let mut own = owned(request, attempts);
+    keep_handles(&mut own, &resources);
+    (resources, left.into_iter().chain(own).collect())
 }
 
 /// An object that is not looked at reverts no drift.

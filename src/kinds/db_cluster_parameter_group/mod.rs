@@ -110,24 +110,7 @@ impl Kind for DbClusterParameterGroup {
         permissions::PERMISSIONS
     }
 
-    /// The operations answer the codes of DB parameter groups; a missing group is named either way
-    /// (API reference of `DescribeDBClusterParameterGroups` and `DescribeDBClusterParameters`).
     fn classify(&self, code: &str) -> ErrorClass {
-        if let Some(class) = ErrorClass::of_common(code) {
-            return class;
-        }
-        match code {
-            "DBClusterParameterGroupNotFound"
-            | "DBClusterParameterGroupNotFoundFault"
-            | "DBParameterGroupNotFound"
-            | "DBParameterGroupNotFoundFault" => ErrorClass::NotFound,
-            "DBParameterGroupAlreadyExists" | "DBParameterGroupAlreadyExistsFault" => {
-                ErrorClass::AlreadyExists
-            }
-            "InvalidDBParameterGroupState" | "InvalidDBParameterGroupStateFault" => {
-                ErrorClass::NotReady
-            }
-            _ => ErrorClass::Invalid,
-        }
+        parameter_group::classify(code)
     }
 }

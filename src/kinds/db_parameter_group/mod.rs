@@ -111,16 +111,6 @@ impl Kind for DbParameterGroup {
     }
 
     fn classify(&self, code: &str) -> ErrorClass {
-        if let Some(class) = ErrorClass::of_common(code) {
-            return class;
-        }
-        match code {
-            "DBParameterGroupNotFound" | "DBParameterGroupNotFoundFault" => ErrorClass::NotFound,
-            "DBParameterGroupAlreadyExists" | "DBParameterGroupAlreadyExistsFault" => {
-                ErrorClass::AlreadyExists
-            }
-            "InvalidDBParameterGroupState" => ErrorClass::NotReady,
-            _ => ErrorClass::Invalid,
-        }
+        parameter_group::classify(code)
     }
 }
