@@ -18,6 +18,7 @@ use super::{Exit, Format, store};
 use crate::aws::{Budgets, Holding, forecast};
 use crate::model::budget::{Forecast, Level};
 use crate::model::{Key, KindName, Scope};
+use crate::reconcile::next::MEETINGS;
 use crate::report::spending::{Period, Spending};
 use crate::report::{json, text};
 use crate::status::{Record, Store, StoreError};
@@ -79,8 +80,8 @@ async fn read(
 
 fn foreseen(records: &[Record], seconds: u32) -> Vec<Forecast> {
     let interval = Duration::from_secs(seconds.into());
-    let freshness = Duration::try_from(FRESH).unwrap_or_default();
-    forecast(&holdings(records), interval, freshness, &Budgets::default())
+    let shared = Duration::try_from(FRESH).unwrap_or_default().max(interval / MEETINGS);
+    forecast(&holdings(records), interval, shared, &Budgets::default())
 }
 
 /// Counts the objects and the resources of each account and region; what several objects share

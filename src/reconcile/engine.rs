@@ -160,6 +160,11 @@ impl Engine {
         self.environments.get(object.environment()).map(|environment| &environment.scope)
     }
 
+    /// Returns how fast passes of an object follow each other, and when it meets others.
+    pub(super) fn pace_of(&self, object: &Object) -> Pace {
+        self.scope(object).map_or(self.pace, |scope| self.pace.of(scope))
+    }
+
     fn unknown(&self, object: &Object, name: &str) -> String {
         let known: Vec<&str> = self.environments.keys().map(String::as_str).collect();
         let known = match known.is_empty() {

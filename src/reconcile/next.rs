@@ -2,6 +2,7 @@
 //!
 //! In: what became of the steps. Out: a [`Next`]. Pure: the time and the randomness are arguments.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,8 +10,12 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::Memory;
-use crate::model::{ErrorClass, Policy, Wait};
+use crate::model::{ErrorClass, Policy, Scope, Wait};
 use crate::queue::{Lane, backoff};
+
+/// How many times within a resync interval the objects of an account and region meet. A list is read
+/// once for all that come at a time, so this bounds what resyncs cost, however many objects there are.
+pub const MEETINGS: u32 = 10;
 
 /// Says how fast passes of one object may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +27,19 @@ pub struct Pace {
     pub settle: SignedDuration,
     /// The first wait after a failure; doubles with each further one.
     pub backoff: Duration,
+    /// By how much the resyncs of its account and region come after those of others.
+    pub phase: Duration,
+}
+
+impl Pace {
+    /// Returns the pace of objects in an account and region: all of them meet at the same times, and
+    /// those of another account at others.
+    #[must_use]
+    pub fn of(self, scope: &Scope) -> Self {
+        let mut hasher = DefaultHasher::new();
+        scope.hash(&mut hasher);
+        Self { phase: Duration::from_millis(hasher.finish() >> 32), ..self }
+    }
 }
 
 impl Default for Pace {
@@ -30,6 +48,7 @@ impl Default for Pace {
             interval: SignedDuration::from_secs(1),
             settle: SignedDuration::from_secs(10),
             backoff: Duration::from_secs(1),
+            phase: Duration::ZERO,
         }
     }
 }
@@ -97,7 +116,9 @@ pub fn next(
     let waits = if standing == Standing::Waiting { memory.waits.saturating_add(1) } else { 0 };
     let resync = SignedDuration::from_secs(i64::from(policy.resync_interval_seconds));
     let (lane, delay) = match standing {
-        Standing::Settled => (Lane::Resync, until_resync(attempts, resync, now, random)),
+        Standing::Settled => {
+            (Lane::Resync, until_resync(attempts, (resync, pace.phase), now, random))
+        }
         Standing::Waiting => (Lane::Resync, waiting(pace, waits, resync)),
         Standing::Worked => (Lane::Change, pace.interval),
         // Past the ceiling the object is only looked at.
@@ -141,21 +162,33 @@ fn after_failure(policy: &Policy, pace: Pace, failures: u32, random: u64) -> Sig
     SignedDuration::try_from(delay).unwrap_or(SignedDuration::MAX)
 }
 
-/// The resync interval give or take a tenth, or the time at which something deferred is due.
+/// The time of a meeting, or the time at which something deferred is due.
 fn until_resync(
     attempts: &[Attempt],
-    resync: SignedDuration,
+    (resync, phase): (SignedDuration, Duration),
     now: Timestamp,
     random: u64,
 ) -> SignedDuration {
-    let tenth = resync / 10;
-    let share = i32::try_from(random % 2001).unwrap_or(1000) - 1000;
-    let spread = resync + tenth * share / 1000;
+    let meeting = until_meeting((resync, phase), now, random);
     let due = attempts.iter().filter_map(|attempt| match attempt.step.verdict {
         Verdict::Deferred { until, .. } => Some(until.duration_since(now)),
         _ => None,
     });
-    due.min().map_or(spread, |due| due.max(SignedDuration::ZERO).min(spread))
+    due.min().map_or(meeting, |due| due.max(SignedDuration::ZERO).min(meeting))
+}
+
+/// One of the two times, a tenth of the interval apart, at which objects meet that many seconds from
+/// now, give or take a tenth.
+fn until_meeting(
+    (resync, phase): (SignedDuration, Duration),
+    now: Timestamp,
+    random: u64,
+) -> SignedDuration {
+    let apart = (resync.as_millis() / i128::from(MEETINGS)).max(1);
+    let earliest = i128::from(now.as_millisecond()) + resync.as_millis() - apart;
+    let since = (earliest - phase.as_millis().cast_signed()).rem_euclid(apart);
+    let delay = resync.as_millis() - since + apart * i128::from(random % 2);
+    SignedDuration::from_millis(i64::try_from(delay).unwrap_or(i64::MAX))
 }
 
 fn later(now: Timestamp, delay: SignedDuration) -> Timestamp {
@@ -164,19 +197,39 @@ fn later(now: Timestamp, delay: SignedDuration) -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::model::{AccountId, Region};
+
+    fn scope(region: &'static str) -> Scope {
+        Scope { account: AccountId::new("123456789012"), region: Region::new(region) }
+    }
+
+    proptest! {
+        #[test]
+        fn a_resync_comes_after_its_interval_give_or_take_a_tenth_when_its_account_meets(
+            seconds in 1_u32..=86_400, now in 0_i64..4_000_000_000_000, random in any::<u64>(),
+        ) {
+            let now = Timestamp::from_millisecond(now).unwrap();
+            let policy = Policy { resync_interval_seconds: seconds, ..Policy::default() };
+            let pace = Pace::default().of(&scope("eu-west-1"));
+            let next = next(&[], &policy, &Memory::default(), pace, now, random);
+            let (lane, at) = next.due.unwrap();
+            prop_assert_eq!(lane, Lane::Resync);
+            let (delay, apart) = (at.duration_since(now).as_millis(), i128::from(seconds) * 100);
+            prop_assert!((9 * apart..=11 * apart).contains(&delay) || delay == 1000, "{}", delay);
+            let phase = pace.phase.as_millis().cast_signed();
+            let is_met = (i128::from(at.as_millisecond()) - phase).rem_euclid(apart) == 0;
+            prop_assert!(is_met || delay == 1000, "{}", at);
+        }
+    }
 
     #[test]
-    fn a_pass_without_resources_comes_back_after_the_resync_interval_give_or_take_a_tenth() {
-        let now: Timestamp = "2026-11-29T12:00:00Z".parse().unwrap();
-        for random in [0, 1000, 2000, u64::MAX] {
-            let next =
-                next(&[], &Policy::default(), &Memory::default(), Pace::default(), now, random);
-            let (lane, at) = next.due.unwrap();
-            assert_eq!(lane, Lane::Resync);
-            let seconds = at.duration_since(now).as_secs();
-            assert!((270..=330).contains(&seconds), "{seconds}");
-        }
+    fn accounts_and_regions_do_not_meet_at_the_same_times() {
+        let phase = |region| Pace::default().of(&scope(region)).phase;
+        assert_ne!(phase("eu-west-1"), phase("eu-west-2"));
+        assert_eq!(phase("eu-west-1"), phase("eu-west-1"));
     }
 
     #[test]

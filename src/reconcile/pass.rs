@@ -15,7 +15,7 @@ use super::intents::open_intents;
 use super::leaving::{self, Basis};
 use super::mass_drift::released;
 use super::neighbours::resources;
-use super::next::{Next, next, nothing_follows};
+use super::next::{Next, Pace, next, nothing_follows};
 use super::removal::{reinstate, remove};
 use super::rest::{Ground, is_old_news, rested};
 use super::sight::{Known, Needs, Sight, Sighting, look};
@@ -170,7 +170,8 @@ async fn act(
     let partings = leaving::look(engine, &basis).await?;
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
-    let next = follow(engine, policy, &history.memory, &attempts);
+    let pace = engine.pace_of(&entry.object);
+    let next = follow(engine, (policy, pace), &history.memory, &attempts);
     let left = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
     let (resources, owned) = remembered(&request, &attempts, &receipts, left);
     let memory = Memory {
@@ -253,12 +254,12 @@ pub(super) async fn carry_out(
 /// Says what follows; an object that was given up stays so until it is settled.
 pub(super) fn follow(
     engine: &Engine,
-    policy: &Policy,
+    (policy, pace): (&Policy, Pace),
     memory: &Memory,
     attempts: &[Attempt],
 ) -> Next {
     let (now, random) = (engine.clock.now(), engine.jitter.next());
-    let mut next = next(attempts, policy, memory, engine.pace, now, random);
+    let mut next = next(attempts, policy, memory, pace, now, random);
     let was_given_up = memory.failures >= policy.max_retries;
     if was_given_up && !attempts.iter().all(|attempt| attempt.step.is_settled()) {
         next.failures = memory.failures;

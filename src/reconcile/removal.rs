@@ -98,7 +98,7 @@ pub(super) async fn remove(
         steps: leaving::plan(engine, &basis, &partings),
     };
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
-    let next = follow(engine, &late.policy, &late.history.memory, &attempts);
+    let next = follow(engine, (&late.policy, engine.pace), &late.history.memory, &attempts);
     let owned = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
     engine.mass_drift().forget(key);
     let is_done = owned.is_empty();

@@ -97,7 +97,8 @@ pub(super) async fn rested(engine: &Engine, ground: &Ground) -> Option<Passed> {
     if join_all(shown).await.contains(&false) {
         return None;
     }
-    let next = follow(engine, object.policy(), &Memory::default(), &[]);
+    let pace = engine.pace_of(object);
+    let next = follow(engine, (object.policy(), pace), &Memory::default(), &[]);
     engine.looks.note(look(engine, &object.key, &next));
     let settled = rest.marks.iter().map(|(id, _)| id.clone()).collect();
     let needs = Needs { settled, missed: BTreeSet::new() };

@@ -129,6 +129,24 @@ async fn five_hundred_new_databases_make_no_throttled_call_at_the_limits_of_rds(
     assert!(most_in_a_minute(&stage) <= 150 + 6 * 60, "half of what AWS takes");
 }
 
+/// 250 databases are three pages, and an hour has twelve resync intervals of ten meetings each.
+#[tokio::test(start_paused = true)]
+async fn what_resyncs_cost_grows_with_the_pages_and_not_with_the_objects() {
+    let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
+    let files: Vec<(String, String)> = (0..250)
+        .map(|number| (format!("{number}.yaml"), workspace(&format!("team-{number}"), "")))
+        .collect();
+    stage.commit(
+        &files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect::<Vec<_>>(),
+    );
+    tokio::time::sleep(Duration::from_secs(2 * 3600)).await;
+    let before = stage.calls("DescribeDBInstances").len();
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    let calls = stage.calls("DescribeDBInstances").len() - before;
+    println!("an hour of 250 databases at rest: {calls} calls of DescribeDBInstances");
+    assert!((12 * 3 * 9..=12 * 3 * 11).contains(&calls), "{calls}");
+}
+
 /// A budget of one call in ten seconds, and a fleet that spends it for an hour before the other
 /// account's object has its turn.
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 //!
 //! In: the objects and resources of each account and region, an interval. Out: one [`Forecast`] per
 //! account, region and service. It is an upper bound for what is ours: a list is read once for all
-//! objects that come within its freshness, and resources of others in the account add pages.
+//! objects that come within a while, and resources of others in the account add pages.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,23 +23,23 @@ pub struct Holding {
     pub resources: BTreeMap<KindName, usize>,
 }
 
-/// Says what it would cost to look at every object once in `interval`, if a list is shared for
-/// `freshness`.
+/// Says what it would cost to look at every object once in `interval`, if one reading of a list serves
+/// all that come within `shared`.
 pub fn forecast(
     holdings: &[Holding],
     interval: Duration,
-    freshness: Duration,
+    shared: Duration,
     budgets: &Budgets,
 ) -> Vec<Forecast> {
-    let of = |holding| of_scope(holding, interval.as_secs_f64(), freshness.as_secs_f64(), budgets);
+    let of = |holding| of_scope(holding, interval.as_secs_f64(), shared.as_secs_f64(), budgets);
     holdings.iter().flat_map(of).collect()
 }
 
-fn of_scope(holding: &Holding, interval: f64, freshness: f64, budgets: &Budgets) -> Vec<Forecast> {
+fn of_scope(holding: &Holding, interval: f64, shared: f64, budgets: &Budgets) -> Vec<Forecast> {
     let mut services: BTreeMap<&str, Vec<Read>> = BTreeMap::new();
     for (name, count) in &holding.resources {
         let Some(kind) = kinds::find(name) else { continue };
-        let looks = (holding.objects as f64 / interval).min(1.0 / freshness);
+        let looks = (holding.objects as f64 / interval).min(1.0 / shared);
         let reads = services.entry(kind.service()).or_default();
         reads.extend(lists(kind, *count, looks));
         reads.extend(each(kind, *count as f64 / interval));
