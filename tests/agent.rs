@@ -2,6 +2,7 @@
 
 mod budgets;
 mod references;
+mod removals;
 mod requests;
 mod spending;
 pub(crate) mod stage;

@@ -5,7 +5,8 @@
 use crate::model::status::Truth;
 use crate::model::{Condition, ObjectStatus, ResourceStatus, Wait};
 use crate::status::build::state::{
-    BLOCKED, CREATED, DEFERRED, FAILED, FROZEN, REFUSED, REPORTED, UNKNOWN, UPDATED, WAITING,
+    BLOCKED, CREATED, DEFERRED, DELETING, FAILED, FROZEN, REFUSED, REPORTED, UNKNOWN, UPDATED,
+    WAITING,
 };
 
 /// Says how far an object has come; the later, the less it is at rest.
@@ -37,7 +38,7 @@ impl Standing {
             Self::Stopped
         } else if holds(Condition::SUSPENDED) {
             Self::Held
-        } else if any(&[CREATED, UPDATED]) || status.resources.iter().any(is_on_its_way) {
+        } else if any(&[CREATED, UPDATED, DELETING]) || status.resources.iter().any(is_on_its_way) {
             Self::Moving
         } else if any(&[BLOCKED, FAILED, UNKNOWN]) {
             Self::Stuck

@@ -1,10 +1,12 @@
 //! `levelset sync [PATH]`: converges once and exits.
 //!
-//! It is the agent for one commit: it ends when every object has come as far as it can get without
-//! waiting for a window, a person or a new commit. What can only be helped from outside (AWS cannot
+//! It is the agent for one commit: it ends when every object, of the repository also one whose manifest
+//! is gone, has come as far as it can get without waiting for a window, a grace period, a person or a new
+//! commit. What can only be helped from outside (AWS cannot
 //! be read, a call is refused, a VPC is missing) is tried for [`HOPE`] after the rest has come to
 //! rest, because until then the rest may help.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,7 +25,8 @@ use super::store::told;
 use super::{Exit, Format, cloud, logging, runtime};
 use crate::aws::Budgets;
 use crate::config::Config;
-use crate::model::{ChangeSet, Freeze, Problem, Severity};
+use crate::desired::Snapshot;
+use crate::model::{ChangeSet, Freeze, Key, Problem, Severity};
 use crate::queue::Lane;
 use crate::reconcile::next::Pace;
 use crate::report::{Style, Told, json, text};
@@ -37,12 +40,14 @@ const LOOK: Duration = Duration::from_millis(200);
 const HOPE: Duration = Duration::from_secs(30);
 
 const ENDS: &str = "\
-It ends when nothing more can be done now. What cannot be read, is refused by AWS with an error, or
+Of the repository, but not of a PATH, also what its manifests declare no longer is left or deleted, as
+they said before. It ends when nothing more can be done now. What cannot be read, is refused by AWS with an error, or
 needs something that does not exist is tried for another 30 seconds after that.
 
 Exit codes:
   0  every object is as declared, or as far as its own manifest lets it be: a change waits for the
-     maintenance window, drift is reported only, the object is suspended
+     maintenance window or a deletion for its grace period, drift is reported only, the object is
+     suspended
   1  an object could not be read or changed, is refused, given up, invalid or without a configured
      environment, or was not done in time; the report says which and why";
 
@@ -147,9 +152,10 @@ async fn converge(
     let in_time = resting.is_ok();
     let records = match resting {
         Ok(records) => records,
-        Err(_) => declared(&agent).await,
+        Err(_) => concerned(&agent).await,
     };
     let snapshot = agent.engine.desired.snapshot();
+    triggers.dismiss().await;
     triggers.tell_frozen().await;
     let freezes = agent.engine.store.freezes().await.map_err(Error::Store);
     agent.close().await;
@@ -159,20 +165,27 @@ async fn converge(
 
 /// Asks for a pass of every object now, also of one that an agent has found as declared a while ago.
 fn wake(agent: &Agent) {
-    for key in agent.engine.desired.snapshot().objects.keys() {
+    for key in keys(&agent.engine.desired.snapshot()) {
         agent.queue.add_now(key.clone(), Lane::Change);
     }
 }
 
-/// Waits until every declared object has come to rest, or cannot be helped.
+/// Lists the objects that are looked at: those that Git declares, and once all of it has been read,
+/// those that it declares no longer.
+fn keys(snapshot: &Snapshot) -> impl Iterator<Item = &Key> {
+    let gone = snapshot.orphans.keys().filter(|_| snapshot.synced);
+    snapshot.objects.keys().chain(gone)
+}
+
+/// Waits until every object that is looked at has come to rest, or cannot be helped.
 async fn rest(agent: &Agent, begun: Timestamp) -> Result<Vec<Record>, Error> {
     let mut moved = Instant::now();
     let mut before: Vec<Standing> = Vec::new();
     loop {
-        let records = declared(agent).await?;
+        let records = concerned(agent).await?;
         let standings: Vec<Standing> =
             records.iter().map(|record| standing(record, begun)).collect();
-        let all_known = records.len() == agent.engine.desired.snapshot().objects.len();
+        let all_known = records.len() == keys(&agent.engine.desired.snapshot()).count();
         let worst = standings.iter().max().copied().unwrap_or(Standing::Level);
         if !all_known || worst == Standing::Moving || standings != before {
             moved = Instant::now();
@@ -186,11 +199,12 @@ async fn rest(agent: &Agent, begun: Timestamp) -> Result<Vec<Record>, Error> {
     }
 }
 
-/// Returns what is known of the objects that are declared now.
-async fn declared(agent: &Agent) -> Result<Vec<Record>, Error> {
+/// Returns what is known of the objects that are looked at.
+async fn concerned(agent: &Agent) -> Result<Vec<Record>, Error> {
     let snapshot = agent.engine.desired.snapshot();
     let mut records = agent.engine.store.all().await.map_err(Error::Store)?;
-    records.retain(|record| snapshot.objects.contains_key(&record.key));
+    let keys: BTreeSet<&Key> = keys(&snapshot).collect();
+    records.retain(|record| keys.contains(&record.key));
     Ok(records)
 }
 

@@ -44,7 +44,7 @@ fn placeless(name: &str) -> String {
     DATABASE.replace("payments", name).replace("production", "nowhere")
 }
 
-fn scope() -> Scope {
+pub(super) fn scope() -> Scope {
     Scope { account: AccountId::new("111122223333"), region: Region::new("eu-west-1") }
 }
 
@@ -79,8 +79,15 @@ impl World {
         world
     }
 
+    /// Adds a line to the settings.
+    pub(super) fn set(&self, line: &str) {
+        let path = self.folder.path().join("levelset.yaml");
+        let settings = fs::read_to_string(&path).unwrap();
+        fs::write(path, format!("{settings}{line}\n")).unwrap();
+    }
+
     /// Commits exactly these files.
-    fn commit(&self, files: &[(&str, &str)]) {
+    pub(super) fn commit(&self, files: &[(&str, &str)]) {
         let repository = Repository::open(self.folder.path().join("repository")).unwrap();
         let workdir = repository.workdir().unwrap();
         let mut index = repository.index().unwrap();
