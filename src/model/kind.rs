@@ -32,6 +32,9 @@ pub struct List {
     pub marker: (&'static str, &'static str),
 }
 
+/// How many looks one reading of a single resource serves, where AWS has no list with the detail.
+pub const LOOKS_SERVED: i32 = 3;
+
 /// One list as read, complete: its name in the answer and the items.
 pub type Lists = BTreeMap<&'static str, Vec<Value>>;
 
@@ -101,7 +104,8 @@ pub trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Names the reads that a look at one resource may take beyond the lists, for a forecast.
+    /// Names the reads that one look in [`LOOKS_SERVED`] at a resource may take beyond the lists, for
+    /// a forecast; of a kind that no list holds, every look.
     fn reads_of_each(&self) -> &'static [&'static str] {
         &[]
     }

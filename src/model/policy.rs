@@ -1,5 +1,6 @@
 //! How an object wants to be reconciled: the `reconcilePolicy` of a manifest.
 
+use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Policy {
-    /// Seconds between two passes when nothing happens. Default 300; from 10 to 86400.
+    /// Seconds between two passes when nothing happens, give or take a tenth. What AWS shows of one
+    /// resource at a time only, such as the parameters of a group, is read in every third of them, or
+    /// after half an hour. Default 300; from 10 to 86400.
     #[schemars(range(min = 10, max = 86400))]
     pub resync_interval_seconds: u32,
     /// Longest wait in seconds after failures, which double the wait from 1 s. Default 900; from 1 to 86400.
@@ -26,6 +29,13 @@ pub struct Policy {
     /// Field paths that are not compared, for example `database.storage.iops`, `database.tags.CostCenter`
     /// (one tag) or `database.parameters.work_mem` (one parameter). Default none.
     pub ignore: Vec<String>,
+}
+
+impl Policy {
+    /// Returns the time between two passes when nothing happens.
+    pub fn resync_interval(&self) -> SignedDuration {
+        SignedDuration::from_secs(i64::from(self.resync_interval_seconds))
+    }
 }
 
 impl Default for Policy {

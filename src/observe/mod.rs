@@ -8,6 +8,7 @@
 //! the list was read is read again before it is believed; a list that nobody may share any more is
 //! not held. It writes nothing and decides nothing.
 
+mod details;
 mod list;
 mod mark;
 mod once;
@@ -22,6 +23,7 @@ pub use once::Once;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+use self::details::Shared;
 pub use self::mark::Mark;
 use self::mark::Marker;
 use crate::model::kind::Lists;
@@ -52,6 +54,8 @@ pub struct Observer {
     /// When lists were last looked through for those that are no longer fresh.
     swept: Mutex<Timestamp>,
     marker: Marker,
+    /// What was read of single resources beyond their lists.
+    shared: Shared,
 }
 
 /// Holds the last list of one kind in one scope; its lock lets one reader at a time fill it.
@@ -87,8 +91,9 @@ impl Observer {
     /// long to be read for longer.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>, freshness: SignedDuration) -> Self {
         let swept = Mutex::new(clock.now());
-        let (slots, types, marker) = (Mutex::default(), Mutex::default(), Marker::default());
-        Self { cloud, clock, freshness, slots, types, swept, marker }
+        let (slots, types) = (Mutex::default(), Mutex::default());
+        let (marker, shared) = (Marker::default(), Shared::default());
+        Self { cloud, clock, freshness, slots, types, swept, marker, shared }
     }
 
     /// Reads one resource, from the shared list where that is fresh enough.
@@ -172,55 +177,7 @@ impl Observer {
     /// Says that a resource was written, so that the next look at it is a new read.
     pub fn written(&self, id: &ResourceId) {
         self.slot(id).note_write(&id.name);
-    }
-
-    /// Adds what a comparison needs beyond the describe answer, such as a group's parameters.
-    ///
-    /// # Errors
-    ///
-    /// The doubt that makes the whole resource unknown.
-    pub async fn details(
-        &self,
-        kind: &dyn Kind,
-        desired: &Bound,
-        actual: Arc<Observed>,
-    ) -> Result<Arc<Observed>, Doubt> {
-        let calls = kind.details(desired, &actual);
-        if calls.is_empty() {
-            return Ok(actual);
-        }
-        let target = target(&desired.id, Cause::Detail);
-        let mut enriched = (*actual).clone();
-        for call in calls {
-            let answer = list::follow(&*self.cloud, &target, call).await.map_err(doubt)?;
-            list::merge(&mut enriched.members, answer);
-        }
-        Ok(Arc::new(enriched))
-    }
-
-    /// Reads the tags of a resource whose describe answer holds none.
-    ///
-    /// # Errors
-    ///
-    /// The doubt that leaves the ownership unknown.
-    pub async fn tags(
-        &self,
-        kind: &dyn Kind,
-        id: &ResourceId,
-        actual: Arc<Observed>,
-    ) -> Result<Arc<Observed>, Doubt> {
-        if actual.tags.is_some() {
-            return Ok(actual);
-        }
-        let Some(call) = kind.read_tags(&actual) else { return Ok(actual) };
-        let target = target(id, Cause::Detail);
-        let answer = self.cloud.call(&target, &call).await.map_err(doubt)?;
-        let mut tagged = (*actual).clone();
-        tagged.tags = answer.as_object().and_then(tags_of);
-        if tagged.tags.is_none() {
-            return Err(Doubt::Failed(format!("{call} answered no tags")));
-        }
-        Ok(Arc::new(tagged))
+        self.shared.forget(id);
     }
 
     fn slot(&self, id: &ResourceId) -> Arc<Slot> {

@@ -114,7 +114,7 @@ pub fn next(
         Standing::Worked | Standing::Settled => 0,
     };
     let waits = if standing == Standing::Waiting { memory.waits.saturating_add(1) } else { 0 };
-    let resync = SignedDuration::from_secs(i64::from(policy.resync_interval_seconds));
+    let resync = policy.resync_interval();
     let (lane, delay) = match standing {
         Standing::Settled => {
             (Lane::Resync, until_resync(attempts, (resync, pace.phase), now, random))

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use crate::diff::diff;
@@ -242,7 +243,9 @@ async fn state(
     match seen.observations.get(&resource.id) {
         Some(Observation::Present(actual)) => {
             let ignore = resource.ignored(&policy.ignore);
-            match compare(observer, kind, bound, actual.clone(), (&ignore, is_open)).await {
+            let interval = policy.resync_interval();
+            let terms = Terms { ignore: &ignore, is_open, interval };
+            match compare(observer, kind, bound, actual.clone(), terms).await {
                 Ok(present) => State::Present(Box::new(Present { unresolved, ..present })),
                 Err(doubt) => State::Unknown(doubt),
             }
@@ -269,28 +272,74 @@ async fn absent(observer: &Observer, kind: &'static dyn Kind, mut bound: Bound) 
     State::Absent(bound)
 }
 
-/// Compares a resource that exists in what is known of the values it should have.
+/// How a resource is compared.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    /// The fields of AWS that are left out.
+    ignore: &'a [String],
+    /// True while it is not settled whose the resource is.
+    is_open: bool,
+    /// How often it is looked at.
+    interval: SignedDuration,
+}
+
+/// Compares a resource that exists in what is known of the values it should have; with what was read of
+/// it some looks ago, where that shows no difference.
 async fn compare(
     observer: &Observer,
     kind: &'static dyn Kind,
     bound: Bound,
-    actual: Arc<Observed>,
-    (ignore, is_open): (&[String], bool),
+    listed: Arc<Observed>,
+    terms: Terms<'_>,
 ) -> Result<Present, Doubt> {
-    let readiness = kind.readiness(&actual);
-    let unresolved = BTreeMap::new();
+    let readiness = kind.readiness(&listed);
     if matches!(readiness, Readiness::Waiting { .. } | Readiness::Broken { .. }) {
-        return Ok(Present { bound, actual, readiness, diff: Diff::default(), unresolved });
+        let (diff, unresolved) = (Diff::default(), BTreeMap::new());
+        return Ok(Present { bound, actual: listed, readiness, diff, unresolved });
     }
-    let mut actual = observer.details(kind, &bound, actual).await?;
-    // What was read more may say more.
-    let readiness = kind.readiness(&actual);
+    if let Some(shared) = observer.shared(kind, &bound, &listed, terms.interval)
+        && !terms.is_open
+    {
+        let present = examine(kind, bound.clone(), shared, terms.ignore);
+        if present.diff.is_settled() {
+            return Ok(present);
+        }
+    }
+    let present = read(observer, kind, bound, listed.clone(), terms).await?;
+    if present.diff.is_settled() && !Arc::ptr_eq(&listed, &present.actual) {
+        observer.share(kind, &present.bound.id, &listed, &present.actual);
+    }
+    Ok(present)
+}
+
+/// Compares a resource in everything that AWS has to be asked for.
+async fn read(
+    observer: &Observer,
+    kind: &'static dyn Kind,
+    bound: Bound,
+    listed: Arc<Observed>,
+    terms: Terms<'_>,
+) -> Result<Present, Doubt> {
+    let mut actual = observer.details(kind, &bound, listed).await?;
     if bound.declared("tags").is_some() {
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
-    let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
-    if is_open || !diff.deltas.is_empty() {
-        actual = observer.tags(kind, &bound.id, actual).await?;
+    let mut present = examine(kind, bound, actual, terms.ignore);
+    if terms.is_open || !present.diff.deltas.is_empty() {
+        let id = &present.bound.id;
+        present.actual = observer.tags(kind, id, present.actual).await?;
     }
-    Ok(Present { bound, actual, readiness, diff, unresolved })
+    Ok(present)
+}
+
+/// Compares a resource with what was read of it; what was read more may say more of its state.
+fn examine(
+    kind: &'static dyn Kind,
+    bound: Bound,
+    actual: Arc<Observed>,
+    ignore: &[String],
+) -> Present {
+    let readiness = kind.readiness(&actual);
+    let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
+    Present { bound, actual, readiness, diff, unresolved: BTreeMap::new() }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::{Budgets, documented_per_second};
 use crate::kinds;
 use crate::model::budget::{Forecast, Read};
+use crate::model::kind::LOOKS_SERVED;
 use crate::model::{Kind, KindName, Scope};
 
 /// Counts what is known of one account and region.
@@ -42,7 +43,9 @@ fn of_scope(holding: &Holding, interval: f64, shared: f64, budgets: &Budgets) ->
         let looks = (holding.objects as f64 / interval).min(1.0 / shared);
         let reads = services.entry(kind.service()).or_default();
         reads.extend(lists(kind, *count, looks));
-        reads.extend(each(kind, *count as f64 / interval));
+        let looks = *count as f64 / interval;
+        let served = if kind.singly().is_some() { 1.0 } else { f64::from(LOOKS_SERVED) };
+        reads.extend(each(kind, looks / served));
     }
     let forecast = |(service, reads): (&str, Vec<Read>)| Forecast {
         scope: holding.scope.clone(),
@@ -111,7 +114,7 @@ mod tests {
     #[test]
     fn what_is_read_of_each_resource_grows_with_their_number_until_it_does_not_fit() {
         let kinds = [("db_instance", 500), ("db_parameter_group", 500)];
-        assert!(!forecasts(500, &kinds, 60)[0].fits());
+        assert!(!forecasts(500, &kinds, 30)[0].fits());
         assert!(forecasts(500, &kinds, 300)[0].fits());
     }
 }
