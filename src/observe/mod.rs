@@ -28,8 +28,8 @@ pub use self::mark::Mark;
 use self::mark::Marker;
 use crate::model::kind::Lists;
 use crate::model::{
-    Bound, CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation,
-    Observed, ResourceId, Scope, Target,
+    CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed,
+    ResourceId, Scope, Target,
 };
 
 /// How many names may be read one by one before a new list is the cheaper read.

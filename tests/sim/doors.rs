@@ -150,6 +150,9 @@ impl Store for StoreDoor {
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.0.point().await;
+            for object in declared.iter().filter(|_| self.0.mutant == Mutant::Amnesia) {
+                self.0.store.remove(&object.key, token).await?;
+            }
             let answer = self.0.store.declare(declared, token).await;
             if answer.is_ok() {
                 declarations(&self.0, declared);

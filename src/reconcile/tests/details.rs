@@ -33,14 +33,14 @@ impl Scene {
         let parameter = json!([{"ParameterName": "work_mem", "ParameterValue": value,
             "ApplyMethod": "immediate"}]);
         let modify = Call::new("rds", "ModifyDBParameterGroup")
-            .with("DBParameterGroupName", "team-payments-prod-postgres15")
+            .with("DBParameterGroupName", "levelset-team-payments-prod-postgres15")
             .with("Parameters", parameter);
         self.sandbox.door("console").ask(&scope(), &modify).unwrap();
     }
 
     fn work_mem(&self) -> Value {
         let ask = Call::new("rds", "DescribeDBParameters")
-            .with("DBParameterGroupName", "team-payments-prod-postgres15")
+            .with("DBParameterGroupName", "levelset-team-payments-prod-postgres15")
             .with("Filters", json!([{"Name": "parameter-name", "Values": ["work_mem"]}]));
         let answer = self.sandbox.door("console").ask(&scope(), &ask).unwrap();
         answer["Parameters"][0]["ParameterValue"].clone()
