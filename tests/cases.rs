@@ -175,19 +175,20 @@ fn remove(
         handle: Handle::default(),
         needs: BTreeSet::new(),
     };
-    let seen = seen.get(&resource.id).cloned().map(Arc::new);
-    let seen = seen.map_or(Observation::Absent, Observation::Present);
+    let found = seen.get(&resource.id).cloned().map(Arc::new);
+    let found = found.map_or(Observation::Absent, Observation::Present);
     let since = jiff::Timestamp::from_second(1_796_000_000).unwrap();
     let leaving = Leaving {
         kind: kinds::find(&resource.id.kind).ok_or("unknown kind")?,
         owned: &owned,
         since,
         is_recorded: true,
-        seen: &seen,
+        seen: &found,
         created: None,
         claim: None,
         part: None,
         user: None,
+        used: Ok(user(resource, seen)),
     };
     let mut steps = steps(&Departure {
         policy: object.policy().deletion,
@@ -204,6 +205,17 @@ fn remove(
     };
     let diff = Diff { waits, refusals: step.refusals, ..Diff::default() };
     Ok(Expected { removed: true, ..outcome(step.calls, &diff, step.notices) })
+}
+
+/// Returns a resource that is seen to use another one.
+fn user<'a>(used: &Resource, seen: &'a BTreeMap<ResourceId, Observed>) -> Option<&'a ResourceId> {
+    let actual = seen.get(&used.id)?;
+    let uses = |(id, user): &(&ResourceId, &Observed)| {
+        let usages = kinds::find(&id.kind).map_or(&[][..], Kind::usages);
+        let mut of = usages.iter().filter(|usage| usage.of == used.id.kind);
+        of.any(|usage| usage.is_seen(user, &used.id.name, actual))
+    };
+    seen.iter().find(uses).map(|(id, _)| id)
 }
 
 /// Compares one resource as a pass does, up to the calls.

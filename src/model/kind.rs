@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::singly::Singly;
 use super::{
     Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Offer, Permission, Refusal,
-    ResourceId, Rule, Scope,
+    ResourceId, Rule, Scope, Usage,
 };
 
 /// Describes one list operation that pages.
@@ -179,11 +179,10 @@ pub trait Kind: Send + Sync + 'static {
     /// and when it is left.
     fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call>;
 
-    /// Lists the resources of the same object that this one is seen to use, whether or not that is
-    /// declared: they cannot be deleted before it.
-    fn uses(&self, id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
-        let _ = (id, actual);
-        Vec::new()
+    /// States where a resource names others that it uses, whether or not that is declared: they are
+    /// not deleted before it.
+    fn usages(&self) -> &'static [Usage] {
+        &[]
     }
 
     /// Returns what AWS was told to hold against a deletion, with what to do about it. The agent

@@ -13,9 +13,11 @@ mod list;
 mod mark;
 mod once;
 pub mod saved;
+mod search;
 pub mod singly;
+mod slot;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use once::Once;
@@ -26,14 +28,12 @@ use serde_json::{Map, Value};
 use self::details::Shared;
 pub use self::mark::Mark;
 use self::mark::Marker;
+use self::slot::{Item, Listing, Slot};
 use crate::model::kind::Lists;
 use crate::model::{
     CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed,
     ResourceId, Scope, Target,
 };
-
-/// How many names may be read one by one before a new list is the cheaper read.
-const SINGLE_READS: usize = 2;
 
 /// A list is shared for so many times as long as it took to be read, if that is longer than any list
 /// is shared: with a long list, reading takes a sixth of the time, and of the budget.
@@ -58,34 +58,6 @@ pub struct Observer {
     shared: Shared,
 }
 
-/// Holds the last list of one kind in one scope; its lock lets one reader at a time fill it.
-#[derive(Default)]
-struct Slot {
-    listing: tokio::sync::Mutex<Option<Listing>>,
-    written: Mutex<BTreeSet<Arc<str>>>,
-}
-
-struct Listing {
-    /// When its last page was read.
-    read: Timestamp,
-    /// How long it may be shared.
-    lasts: SignedDuration,
-    resources: Result<BTreeMap<Arc<str>, Item>, Doubt>,
-}
-
-/// Holds one resource of a list.
-struct Item {
-    observed: Arc<Observed>,
-    /// Made when it is first asked for.
-    mark: Option<Mark>,
-}
-
-impl From<Arc<Observed>> for Item {
-    fn from(observed: Arc<Observed>) -> Self {
-        Self { observed, mark: None }
-    }
-}
-
 impl Observer {
     /// Makes an observer that shares a list for `freshness` after it was read, and a list that took
     /// long to be read for longer.
@@ -98,7 +70,7 @@ impl Observer {
 
     /// Reads one resource, from the shared list where that is fresh enough.
     pub async fn observe(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
-        let slot = self.slot(id);
+        let slot = self.slot(&id.scope, &id.kind);
         let mut listing = slot.listing.lock().await;
         self.look(kind, id, &slot, &mut listing).await
     }
@@ -106,7 +78,7 @@ impl Observer {
     /// Reads one resource in the same way, and returns what stands for the answer; `None` where it is
     /// not known to exist.
     pub async fn mark(&self, kind: &dyn Kind, id: &ResourceId) -> Option<Mark> {
-        let slot = self.slot(id);
+        let slot = self.slot(&id.scope, &id.kind);
         let mut listing = slot.listing.lock().await;
         let Observation::Present(_) = self.look(kind, id, &slot, &mut listing).await else {
             return None;
@@ -127,12 +99,10 @@ impl Observer {
         slot: &Slot,
         listing: &mut Option<Listing>,
     ) -> Observation {
-        let relist = !kind.is_whole_by_name() && slot.was_written(&id.name);
-        if !self.is_fresh(listing.as_ref()) || slot.written_too_much() || relist {
-            slot.forget_writes();
-            *listing = Some(self.list(kind, &target(id, Cause::List)).await);
-            self.drop_stale();
+        if !kind.is_whole_by_name() && slot.was_written(&id.name) {
+            *listing = None;
         }
+        self.refresh(kind, &id.scope, slot, listing).await;
         let Some(current) = listing.as_mut() else {
             return Observation::Unknown(Doubt::Failed("nothing was read".to_owned()));
         };
@@ -162,6 +132,23 @@ impl Observer {
         observation
     }
 
+    /// Reads the list anew, unless it may still be shared.
+    async fn refresh(
+        &self,
+        kind: &dyn Kind,
+        scope: &Scope,
+        slot: &Slot,
+        listing: &mut Option<Listing>,
+    ) {
+        if self.is_fresh(listing.as_ref()) && !slot.written_too_much() {
+            return;
+        }
+        slot.forget_writes();
+        let target = Target { scope: scope.clone(), kind: kind.name(), cause: Cause::List };
+        *listing = Some(self.list(kind, &target).await);
+        self.drop_stale();
+    }
+
     /// Reads one resource and its tags anew, whatever was read before: what a deletion rests on.
     pub async fn observe_anew(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
         self.written(id);
@@ -176,12 +163,12 @@ impl Observer {
 
     /// Says that a resource was written, so that the next look at it is a new read.
     pub fn written(&self, id: &ResourceId) {
-        self.slot(id).note_write(&id.name);
+        self.slot(&id.scope, &id.kind).note_write(&id.name);
         self.shared.forget(id);
     }
 
-    fn slot(&self, id: &ResourceId) -> Arc<Slot> {
-        lock(&self.slots).entry((id.scope.clone(), id.kind.clone())).or_default().clone()
+    fn slot(&self, scope: &Scope, kind: &KindName) -> Arc<Slot> {
+        lock(&self.slots).entry((scope.clone(), kind.clone())).or_default().clone()
     }
 
     fn is_fresh(&self, listing: Option<&Listing>) -> bool {
@@ -270,28 +257,6 @@ impl Observer {
             None if kind.is_found_by_search() => Observation::Absent,
             None => Observation::Unknown(lacking(&call.operation, &id.name)),
         }
-    }
-}
-
-impl Slot {
-    fn note_write(&self, name: &Arc<str>) {
-        lock(&self.written).insert(Arc::clone(name));
-    }
-
-    fn was_written(&self, name: &str) -> bool {
-        lock(&self.written).contains(name)
-    }
-
-    fn written_too_much(&self) -> bool {
-        lock(&self.written).len() > SINGLE_READS
-    }
-
-    fn forget_write(&self, name: &str) {
-        lock(&self.written).remove(name);
-    }
-
-    fn forget_writes(&self) {
-        lock(&self.written).clear();
     }
 }
 

@@ -22,7 +22,8 @@ use crate::model::plan::{Action, Step, Verdict};
 use crate::model::policy::DeletionPolicy;
 use crate::model::status::Owned;
 use crate::model::{
-    Bound, Key, Kind, Notice, Observation, Observed, Readiness, Refusal, ResourceId, Wait, Window,
+    Bound, Doubt, Key, Kind, Notice, Observation, Observed, Readiness, Refusal, ResourceId, Wait,
+    Window,
 };
 
 /// Holds what the planner decides a removal on.
@@ -63,6 +64,8 @@ pub struct Leaving<'a> {
     pub part: Option<&'a Part>,
     /// What the object still declares and is seen to use it.
     pub user: Option<&'a ResourceId>,
+    /// What is seen to use it, whoever declares that; looked for when it would be deleted now.
+    pub used: Result<Option<&'a ResourceId>, &'a Doubt>,
 }
 
 /// Says why the going of a part is felt in a resource that stays, as that of the writer in a cluster.
@@ -286,6 +289,10 @@ fn verdict(
     if let Some(halt) = &departure.halt {
         return waiting(&halt.code, halt.reason.clone());
     }
+    let used_by = match leaving.used {
+        Ok(used) => used_by.or_else(|| used.map(ToString::to_string)),
+        Err(doubt) => return waiting("Unknown", format!("what uses it: {doubt}")),
+    };
     if let Some(by) = used_by {
         return waiting("InUse", format!("{by} uses it and is still there"));
     }

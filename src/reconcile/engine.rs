@@ -11,6 +11,7 @@ use rand::{Rng, SeedableRng};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::absences::Absences;
 use super::departures::Departures;
 use super::freshness::{Confirmation, Freshness, Patience};
 use super::looks::Looks;
@@ -52,6 +53,8 @@ pub struct Engine {
     pub custom_types: Vec<String>,
     /// How long a deletion waits for the manifest to come back.
     pub deletion_grace: SignedDuration,
+    /// When manifests went.
+    pub absences: Absences,
     /// Removed objects that are done with.
     pub departures: Departures,
     /// What passes of objects at rest were shown.
@@ -127,6 +130,7 @@ impl Engine {
             pace: Pace::default(),
             custom_types: vec!["*".to_owned()],
             deletion_grace: SignedDuration::from_hours(1),
+            absences: Absences::default(),
             departures: Departures::default(),
             rests: Rests::default(),
             looks: Looks::default(),

@@ -35,6 +35,12 @@ impl History {
         Self { declared, record, memory, asked }
     }
 
+    /// Returns how many generations have been declared since the last pass on record.
+    pub(super) fn unseen(&self) -> u64 {
+        let observed = self.record.as_ref().map(|record| record.status.observed_generation.0);
+        observed.map_or(0, |observed| self.declared.generation.0.saturating_sub(observed))
+    }
+
     /// Returns the status that was told; a record that was only declared has none.
     pub(super) fn told(&self) -> Option<&ObjectStatus> {
         let status = self.record.as_ref().map(|record| &record.status);

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 
 use super::engine::{Engine, Environment};
 use super::neighbours::{Around, Users};
+use super::sight::Sighting;
+use super::usage;
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
 use crate::manifest::expand::expand;
@@ -36,8 +38,8 @@ pub(super) struct Basis<'a> {
     pub(super) memory: &'a Memory,
     /// What the object declares; nothing when its manifest is gone.
     pub(super) declared: BTreeSet<ResourceId>,
-    /// What that is seen to use, and by what each is used.
-    pub(super) used: BTreeMap<ResourceId, ResourceId>,
+    /// That, as it was seen.
+    pub(super) living: &'a [Sighting],
     /// What its newest generation says, or said, about deletion.
     pub(super) policy: DeletionPolicy,
     /// True when nothing is to be done: see [`Departure::suspended`].
@@ -47,6 +49,9 @@ pub(super) struct Basis<'a> {
     pub(super) wholes: Vec<(ResourceId, Vec<String>)>,
     /// The removal of the manifest, if it is gone.
     pub(super) gone: Option<Gone>,
+    /// When it may last have been declared again with no pass on record that saw it: what left
+    /// before, left then.
+    pub(super) renewed: Option<Timestamp>,
     /// The time of this pass.
     pub(super) now: Timestamp,
 }
@@ -71,6 +76,7 @@ pub(super) struct Parting {
     claim: Option<Claim>,
     part: Option<Part>,
     user: Option<ResourceId>,
+    used: Result<Option<ResourceId>, Doubt>,
 }
 
 /// Looks at everything that the object owns, or may have made, and does not declare.
@@ -85,13 +91,18 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         let was_removed = removed.is_some() && basis.memory.removed.is_some();
         let is_recorded = owned.left.is_some() || was_removed;
         let since = owned.left.or(removed).unwrap_or(basis.now);
-        let left = if removed.is_none() { Some(since) } else { owned.left };
+        let since = basis.renewed.map_or(since, |renewed| since.max(renewed));
+        let left = (removed.is_none() || owned.left.is_some()).then_some(since);
         let seen = observe(engine, kind, &owned).await;
+        let user = own_user(basis, &owned.id, &seen);
+        let is_due = is_recorded && user.is_none() && is_due(engine, basis, &owned, since);
+        let used = if is_due { used(engine, kind, &owned.id, &seen).await } else { Ok(None) };
         partings.push(Parting {
             kind,
             since,
             is_recorded,
-            user: basis.used.get(&owned.id).cloned(),
+            user,
+            used,
             created: created.get(&owned.id).copied(),
             claim: claims.get(&owned.id).cloned(),
             part: part(basis, kind, &owned.id, &seen),
@@ -100,6 +111,31 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         });
     }
     Ok(partings)
+}
+
+/// Returns what the object still declares and is seen to use a resource.
+fn own_user(basis: &Basis<'_>, id: &ResourceId, seen: &Observation) -> Option<ResourceId> {
+    let Observation::Present(actual) = seen else { return None };
+    let user = basis.living.iter().find(|sighting| sighting.uses(id, actual));
+    user.map(|sighting| sighting.id().clone())
+}
+
+/// Tells whether a resource is deleted now, unless something speaks against it.
+fn is_due(engine: &Engine, basis: &Basis<'_>, owned: &Owned, since: Timestamp) -> bool {
+    let until = since.checked_add(engine.deletion_grace).unwrap_or(Timestamp::MAX);
+    let is_retained = basis.policy.min(owned.policy) == DeletionPolicy::Retain;
+    until <= basis.now && !is_retained && !basis.suspended
+}
+
+/// Returns what is seen to use a resource, whoever declares that.
+async fn used(
+    engine: &Engine,
+    kind: &dyn Kind,
+    id: &ResourceId,
+    seen: &Observation,
+) -> Result<Option<ResourceId>, Doubt> {
+    let Observation::Present(actual) = seen else { return Ok(None) };
+    usage::user(engine, kind, id, actual).await
 }
 
 /// Says why the going of a resource is felt in one that is still declared.
@@ -261,6 +297,7 @@ impl Parting {
             claim: self.claim.as_ref(),
             part: self.part.as_ref(),
             user: self.user.as_ref(),
+            used: self.used.as_ref().map(Option::as_ref),
         }
     }
 }

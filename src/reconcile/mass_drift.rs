@@ -129,9 +129,9 @@ impl MassDrift {
         self.digest = digest(&self.frozen);
     }
 
-    /// Forgets an object of which no drift is reverted any more.
-    pub fn forget(&mut self, key: &Key) {
-        self.let_through.remove(key);
+    /// Holds nothing of an object of which no drift is reverted any more. What was let through still
+    /// counts: the object may come back.
+    pub fn hold_nothing(&mut self, key: &Key) {
         if self.frozen.remove(key).is_some() {
             self.digest = digest(&self.frozen);
         }

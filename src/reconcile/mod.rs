@@ -7,6 +7,7 @@
 //! what an object at rest was shown, to be quick; nothing depends on either). A trigger carries no content. Every pass ends with a next one, or
 //! with a condition that says why there is none.
 
+pub mod absences;
 mod causes;
 mod confirm;
 pub mod departures;
@@ -31,6 +32,7 @@ pub mod review;
 pub mod sight;
 pub mod triggers;
 mod turns;
+mod usage;
 pub mod work_queue;
 pub mod worker;
 

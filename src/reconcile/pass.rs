@@ -23,7 +23,7 @@ use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
-use crate::model::status::{DriftMemory, Memory, Owned, ResourceMemory};
+use crate::model::status::{Memory, Owned, ResourceMemory};
 use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource};
 use crate::plan::handle::{Receipts, keep_handles, note_handles};
 use crate::plan::{Request, Reverts, owned, plan, remember};
@@ -166,7 +166,9 @@ async fn act(
     let frozen = engine.mass_drift().rule(key, &reverts, &released, known, now);
     request.frozen = frozen.as_ref();
     let mut plan = if frozen.is_some() { plan(&request) } else { wanted };
-    let basis = basis(snapshot, &request, sightings);
+    // One of two new generations may have declared again what the newest one does not.
+    let renewed = (history.unseen() > 1).then_some(now);
+    let basis = Basis { renewed, ..basis(snapshot, &request, sightings) };
     let partings = leaving::look(engine, &basis).await?;
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
@@ -209,14 +211,14 @@ fn remembered(
     (resources, left.into_iter().chain(own).collect())
 }
 
-/// An object that is not looked at reverts no drift.
+/// What was reverted of an object that is not looked at still counts, and what is held of it still is.
 pub(super) async fn record_without_look(
     engine: &Engine,
     history: History,
     found: Found,
 ) -> Result<Passed, StoreError> {
-    engine.mass_drift().forget(&history.declared.key);
-    let memory = Memory { drift: DriftMemory::default(), ..history.memory.clone() };
+    let drift = engine.mass_drift().memory(&history.declared.key);
+    let memory = Memory { drift, ..history.memory.clone() };
     record_pass(engine, history, found, memory, None).await
 }
 
@@ -224,7 +226,7 @@ pub(super) async fn record_without_look(
 pub(super) fn basis<'a>(
     snapshot: &'a Snapshot,
     request: &'a Request<'_>,
-    sightings: &[Sighting],
+    sightings: &'a [Sighting],
 ) -> Basis<'a> {
     Basis {
         key: request.key,
@@ -232,10 +234,11 @@ pub(super) fn basis<'a>(
         memory: request.memory,
         declared: sightings.iter().map(|sighting| sighting.id().clone()).collect(),
         wholes: sightings.iter().filter_map(Sighting::parts).collect(),
-        used: sightings.iter().flat_map(Sighting::uses).collect(),
+        living: sightings,
         policy: request.policy.deletion,
         suspended: request.holds.is_suspended() || request.exhausted,
         gone: None,
+        renewed: None,
         now: request.now,
     }
 }

@@ -3,7 +3,9 @@
 //! In: what the store and the cache remember of it. Out: what it owns, step by step deleted or left
 //! as Git said before, and when nothing is left to do, the wish to be forgotten.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
 
 use super::causes::{stale, vanished};
 use super::engine::Engine;
@@ -13,7 +15,7 @@ use super::next::nothing_follows;
 use super::pass::{Passed, carry_out, follow, record_pass, record_without_look};
 use super::sight::Needs;
 use crate::desired::{Entry, Removed, Snapshot};
-use crate::model::status::{DriftMemory, Memory};
+use crate::model::status::Memory;
 use crate::model::{Asked, Holder, Holds, Key, Plan, Policy, Revision};
 use crate::plan::Reverts;
 use crate::status::build::Found;
@@ -28,6 +30,8 @@ struct Late {
     /// What the annotations of its last manifest say.
     suspended: Vec<Holder>,
     gone: Gone,
+    /// When it was last declared again with no pass on record that saw it.
+    renewed: Option<Timestamp>,
 }
 
 impl Late {
@@ -40,9 +44,13 @@ impl Late {
     ) -> Self {
         let declared = entry.map_or_else(|| as_recorded(record), declared);
         let suspended = || record.memory.suspended.clone();
-        let since = record.memory.removed.unwrap_or_else(|| engine.clock.now());
+        let (recorded, now) = (record.memory.removed, engine.clock.now());
+        let seen = engine.absences.since(&record.key).filter(|at| Some(*at) > recorded);
+        let since = recorded.map_or(now, |recorded| seen.unwrap_or(recorded));
+        let history = History::of(declared, Some(record.clone()), asked);
         Self {
-            history: History::of(declared, Some(record.clone()), asked),
+            renewed: seen.filter(|_| recorded.is_some()).or((history.unseen() > 0).then_some(now)),
+            history,
             revision: entry.map_or(record.status.revision.clone(), |it| Some(it.revision.clone())),
             // Of an object whose last manifest nobody has read since the start, the store knows what
             // it said about deletion; how it is paced follows the defaults.
@@ -65,10 +73,11 @@ impl Late {
             memory: &self.history.memory,
             declared: BTreeSet::new(),
             wholes: Vec::new(),
-            used: BTreeMap::new(),
+            living: &[],
             policy: self.history.declared.deletion,
             suspended: is_exhausted || self.holds().is_suspended(),
             gone: Some(self.gone),
+            renewed: self.renewed,
             now: engine.clock.now(),
         }
     }
@@ -100,7 +109,7 @@ pub(super) async fn remove(
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
     let next = follow(engine, (&late.policy, engine.pace), &late.history.memory, &attempts);
     let owned = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
-    engine.mass_drift().forget(key);
+    engine.mass_drift().hold_nothing(key);
     let is_done = owned.is_empty();
     let memory = Memory {
         failures: next.failures,
@@ -109,7 +118,7 @@ pub(super) async fn remove(
         owned,
         suspended: late.suspended.clone(),
         removed: Some(late.gone.since),
-        drift: DriftMemory::default(),
+        drift: engine.mass_drift().memory(key),
         ..late.history.memory.clone()
     };
     let now = engine.clock.now();

@@ -9,13 +9,14 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::Value;
 
+use super::usage::uses;
 use crate::diff::diff;
 use crate::kinds;
 use crate::model::singly::Singly;
 use crate::model::status::Memory;
 use crate::model::{
-    Bound, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource, ResourceId,
-    Window,
+    Bound, Change, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource,
+    ResourceId, Rule, Window,
 };
 use crate::observe::Observer;
 use crate::observe::singly::Wanted;
@@ -52,11 +53,10 @@ impl Sighting {
         (!parts.is_empty()).then(|| (self.resource.id.clone(), parts))
     }
 
-    /// Lists what it is seen to use, each with the resource itself.
-    pub fn uses(&self) -> Vec<(ResourceId, ResourceId)> {
-        let State::Present(present) = &self.state else { return Vec::new() };
-        let used = self.kind.uses(&self.resource.id, &present.actual);
-        used.into_iter().map(|used| (used, self.resource.id.clone())).collect()
+    /// Tells whether it is seen to use another resource.
+    pub fn uses(&self, used: &ResourceId, actual: &Observed) -> bool {
+        let State::Present(present) = &self.state else { return false };
+        uses(self.kind, &present.actual, used, actual)
     }
 
     /// Returns the maintenance window, of a resource that was read and has one.
@@ -132,12 +132,19 @@ pub async fn look(
 }
 
 /// Tells whether others may use a resource: what exists under its name is known to be it, and is
-/// as declared or ours to mend.
+/// as declared or ours. What is refused of one that is ours does not take away what it has.
 fn is_fit(kind: &dyn Kind, state: &State) -> bool {
     let State::Present(present) = state else { return false };
+    let Diff { deltas, refusals, .. } = &present.diff;
     present.unresolved.keys().all(|field| is_later(kind, field))
-        && present.diff.refusals.is_empty()
-        && (present.diff.deltas.is_empty() || present.bound.is_owned(&present.actual))
+        && !refusals.iter().any(|refusal| is_identity(kind, &refusal.field))
+        && ((deltas.is_empty() && refusals.is_empty()) || present.bound.is_owned(&present.actual))
+}
+
+/// Tells whether a resource that differs in a field is another one than the object means.
+fn is_identity(kind: &dyn Kind, field: &str) -> bool {
+    let is_fixed = |rule: &&Rule| rule.always && matches!(rule.change, Change::Immutable(_));
+    kind.rules().iter().filter(is_fixed).any(|rule| rule.field == field)
 }
 
 /// Tells whether a field is set after the creation of its resource.
@@ -325,7 +332,8 @@ async fn read(
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
     let mut present = examine(kind, bound, actual, terms.ignore);
-    if terms.is_open || !present.diff.deltas.is_empty() {
+    let is_level = present.diff.deltas.is_empty() && present.diff.refusals.is_empty();
+    if terms.is_open || !is_level {
         let id = &present.bound.id;
         present.actual = observer.tags(kind, id, present.actual).await?;
     }

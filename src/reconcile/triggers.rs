@@ -193,7 +193,11 @@ impl Triggers {
     /// Hands what changed to the queue.
     pub(super) fn wake(&mut self, keys: BTreeMap<Key, Change>) {
         let now = self.engine.clock.now();
+        let snapshot = self.cache.snapshot();
         for (key, change) in keys {
+            if change == Change::Vanished && snapshot.get(&key).is_some() {
+                self.engine.absences.note(key.clone(), now);
+            }
             let (lane, at) = self.urgency(&key, change, now);
             self.queue.add(key, lane, at);
         }
@@ -210,6 +214,7 @@ impl Triggers {
                 tracing::error!(object = %key, %error, "a removed object could not be forgotten");
             }
             self.queue.forget(&key);
+            self.engine.absences.forget(&key);
             self.metrics.object(told.as_ref(), None);
             tracing::info!(object = %key, "a removed object is done with and forgotten");
         }

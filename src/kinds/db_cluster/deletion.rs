@@ -5,7 +5,7 @@
 //! stay as long as their retention.
 
 use crate::model::kind::Deletion;
-use crate::model::{Call, KindName, Notice, Observed, Refusal, ResourceId};
+use crate::model::{Call, Notice, Observed, Refusal, ResourceId, Usage};
 
 /// Returns the refusal to delete a cluster whose deletion protection is on.
 pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
@@ -20,15 +20,15 @@ pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
     })
 }
 
-/// Lists the parameter group that a cluster uses: AWS deletes none that is used.
-pub(super) fn uses(id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
-    let group = |name: &str| ResourceId {
-        kind: KindName::new("db_cluster_parameter_group"),
-        scope: id.scope.clone(),
-        name: name.into(),
-    };
-    actual.text("DBClusterParameterGroup").map(group).into_iter().collect()
-}
+/// What a cluster uses. AWS deletes no group that is used; it does delete a role, without which the
+/// cluster goes on and does not do what the role was for.
+pub(super) const USAGES: &[Usage] = &[
+    Usage::by_name("db_subnet_group", &["DBSubnetGroup"]),
+    Usage::by_name("db_cluster_parameter_group", &["DBClusterParameterGroup"]),
+    Usage::by("GroupId", "security_group", &["VpcSecurityGroups", "VpcSecurityGroupId"]),
+    Usage::by("Arn", "iam_role", &["MonitoringRoleArn"]),
+    Usage::by("Arn", "iam_role", &["AssociatedRoles", "RoleArn"]),
+];
 
 /// Returns the call that deletes a cluster, with a final snapshot or expressly without.
 pub(super) fn delete(id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {

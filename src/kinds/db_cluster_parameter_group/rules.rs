@@ -8,7 +8,8 @@ use crate::model::{Compare, Rule};
 pub(super) const RULES: &[Rule] = &[
     Rule::new("family", "DBParameterGroupFamily", "DBParameterGroupFamily")
         .compare(Compare::FoldCase)
-        .immutable("ParameterGroupFamilyImmutable"),
+        .immutable("ParameterGroupFamilyImmutable")
+        .always(),
     Rule::new("parameters", "Parameters", "Parameters")
         .compare(Compare::Parameters)
         .with("family"),

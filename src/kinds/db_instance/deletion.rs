@@ -4,7 +4,7 @@
 //! the call says otherwise; it always does, so that they stay as long as their retention.
 
 use crate::model::kind::Deletion;
-use crate::model::{Call, KindName, Notice, Observed, Refusal, ResourceId};
+use crate::model::{Call, Notice, Observed, Refusal, ResourceId, Usage};
 
 /// Returns the refusal to delete an instance whose deletion protection is on.
 pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
@@ -19,18 +19,15 @@ pub(super) fn protection(actual: &Observed) -> Option<Refusal> {
     })
 }
 
-/// Lists the parameter groups that an instance uses: AWS deletes none that is used.
-pub(super) fn uses(id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
-    let groups = actual.member("DBParameterGroups").and_then(serde_json::Value::as_array);
-    let names =
-        groups.into_iter().flatten().filter_map(|group| group["DBParameterGroupName"].as_str());
-    let group = |name: &str| ResourceId {
-        kind: KindName::new("db_parameter_group"),
-        scope: id.scope.clone(),
-        name: name.into(),
-    };
-    names.map(group).collect()
-}
+/// What an instance uses. AWS deletes no group that is used; it does delete a role, without which
+/// the instance goes on and does not do what the role was for.
+pub(super) const USAGES: &[Usage] = &[
+    Usage::by_name("db_subnet_group", &["DBSubnetGroup", "DBSubnetGroupName"]),
+    Usage::by_name("db_parameter_group", &["DBParameterGroups", "DBParameterGroupName"]),
+    Usage::by("GroupId", "security_group", &["VpcSecurityGroups", "VpcSecurityGroupId"]),
+    Usage::by("Arn", "iam_role", &["MonitoringRoleArn"]),
+    Usage::by("Arn", "iam_role", &["AssociatedRoles", "RoleArn"]),
+];
 
 /// Returns the call that deletes an instance, with a final snapshot or expressly without.
 pub(super) fn delete(id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {

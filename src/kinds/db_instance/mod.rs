@@ -29,7 +29,7 @@ use serde_json::{Map, Value};
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, Refusal, ResourceId,
-    Rule,
+    Rule, Usage,
 };
 
 /// The name of the kind.
@@ -124,8 +124,8 @@ impl Kind for DbInstance {
         deletion::protection(actual)
     }
 
-    fn uses(&self, id: &ResourceId, actual: &Observed) -> Vec<ResourceId> {
-        deletion::uses(id, actual)
+    fn usages(&self) -> &'static [Usage] {
+        deletion::USAGES
     }
 
     fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion {

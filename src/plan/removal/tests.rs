@@ -27,6 +27,7 @@ struct Scene {
     claim: Option<Claim>,
     part: Option<Part>,
     user: Option<ResourceId>,
+    used: Result<Option<ResourceId>, Doubt>,
     created: Option<Timestamp>,
     now: Timestamp,
     lamps: Vec<(&'static str, Observation)>,
@@ -54,6 +55,7 @@ fn scene(policy: DeletionPolicy, seen: Observation) -> Scene {
         claim: None,
         part: None,
         user: None,
+        used: Ok(None),
         created: None,
         now: at("2026-11-25T13:00:00Z"),
         lamps: vec![("desk", seen)],
@@ -84,6 +86,7 @@ impl Scene {
             claim: self.claim.as_ref(),
             part: self.part.as_ref(),
             user: self.user.as_ref(),
+            used: self.used.as_ref().map(Option::as_ref),
         };
         steps(&Departure {
             policy: self.policy,
@@ -324,4 +327,15 @@ fn what_the_object_itself_still_uses_stays_until_that_is_gone() {
         assert_eq!((step.action, step.is_work()), (Action::Retain, false));
         assert_eq!(step.notices[0].code, STILL_USED);
     }
+}
+
+#[test]
+fn what_anything_is_seen_to_use_is_waited_for_and_so_is_the_answer() {
+    let mut scene = scene(DeletionPolicy::Delete, ours());
+    scene.used = Ok(Some(scene.step().resource));
+    assert_eq!(code(&scene.step()), "InUse");
+    scene.used = Err(Doubt::Throttled);
+    assert_eq!(code(&scene.step()), "Unknown");
+    scene.policy = DeletionPolicy::Retain;
+    assert!(scene.step().is_work(), "a tag disturbs nobody");
 }

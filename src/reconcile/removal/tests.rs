@@ -1,5 +1,8 @@
 //! Removals on the sandbox, in virtual time, from the commit to the forgotten record.
 
+mod again;
+mod used;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 

@@ -195,3 +195,37 @@ async fn two_environments_of_one_account_share_the_lists_of_roles() {
     }
     assert_eq!(lists() - before, 1);
 }
+
+/// A database, and a role whose description names its endpoint if `is_referred`.
+fn read_by_a_role(is_referred: bool) -> String {
+    let role = "    iam: {roles: {api: {trust: {services: [ec2.amazonaws.com]}, description: \
+        \"reads ${database.endpoint}\"}}}\n";
+    let role = if is_referred { role } else { "" };
+    MANIFEST
+        .replace("r6g.large\n", "r6g.large\n      storage: {type: gp3, sizeGiB: 100}\n")
+        .replace("  reconcilePolicy:", &format!("{role}  reconcilePolicy:"))
+}
+
+#[tokio::test]
+async fn a_reference_to_a_database_of_which_something_else_is_refused_is_resolved() {
+    for (from, to, is_made) in [
+        ("sizeGiB: 100", "sizeGiB: 50", true),
+        ("engine: postgres\n      version: \"15\"", "engine: mysql\n      version: \"8.0\"", false),
+    ] {
+        let mut scene = Scene::new(&read_by_a_role(false)).await;
+        scene.converge().await;
+        scene.commit(Some(&read_by_a_role(true).replace(from, to)));
+        for _ in 0..5 {
+            let _ = scene.pass().await;
+            scene.wait(SignedDuration::from_mins(5));
+        }
+        let database = &scene.status().await.resources[2];
+        assert_eq!(database.state, "Refused", "{to}: {database:#?}");
+        assert_eq!(scene.writes().contains(&"CreateRole".to_owned()), is_made, "{to}");
+        if is_made {
+            let address = scene.instance()["Endpoint"]["Address"].as_str().unwrap().to_owned();
+            let role = scene.role(API);
+            assert_eq!(role["Description"], format!("reads {address}").as_str());
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Holds every call of the agent against the laws.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use levelset::model::{Call, Scope};
 use levelset::sandbox::log::Record as Logged;
@@ -71,6 +72,9 @@ impl Checker {
         if call.fault == Some("stale") {
             self.stale = Some(world.clock.passed());
         }
+        if call.fault == Some("partial-page") {
+            self.short = Some(world.clock.passed());
+        }
         let task = tokio::task::try_id();
         let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) else { return Ok(()) };
         let failed = call.refused.as_deref().is_some_and(|code| !POSTPONED.contains(&code));
@@ -99,7 +103,8 @@ impl Checker {
 
     fn write(&mut self, world: &World, call: &Logged, portrait: &Portrait, pass: &Pass) -> Held {
         self.writes += 1;
-        let writing = Writing { world, call, portrait, pass, name: target(&call.params) };
+        let (name, since) = (target(&call.params), self.known_since(pass));
+        let writing = Writing { world, call, portrait, pass, name, since };
         writing.is_allowed()?;
         writing.is_fresh(self)?;
         writing.is_due(self)?;
@@ -111,6 +116,9 @@ impl Checker {
         writing.is_declared()?;
         writing.flushes_nothing(self)?;
         writing.is_no_idle(self)?;
+        if writing.makes_or_deletes() {
+            self.forget_sent(writing.name());
+        }
         let task = tokio::task::try_id();
         if let Some(pass) = task.and_then(|task| self.passes.get_mut(&task)) {
             pass.reverts |= reverts;
@@ -138,6 +146,11 @@ impl Checker {
     pub(super) fn is_stale(&self, pass: &Pass) -> bool {
         self.stale.is_some_and(|at| at + SLACK >= pass.began)
     }
+
+    /// Tells whether a list that lacked something may be shared with a pass.
+    pub(super) fn is_short(&self, pass: &Pass) -> bool {
+        self.short.is_some_and(|at| at + SLACK >= pass.began)
+    }
 }
 
 /// One write and everything that it is judged by.
@@ -147,6 +160,8 @@ pub(super) struct Writing<'a> {
     pub(super) portrait: &'a Portrait,
     pub(super) pass: &'a Pass,
     name: Option<String>,
+    /// Since when the versions of the manifest count that the pass may know.
+    since: Duration,
 }
 
 impl Writing<'_> {
@@ -161,9 +176,8 @@ impl Writing<'_> {
 
     /// Returns the versions of the manifest that the pass may know.
     pub(super) fn docs(&self) -> Vec<Doc> {
-        let since = self.pass.began.saturating_sub(READING);
         let repository = self.world.repository();
-        repository.in_force_since(&self.pass.key, since).into_iter().cloned().collect()
+        repository.in_force_since(&self.pass.key, self.since).into_iter().cloned().collect()
     }
 
     /// Returns the annotations that the pass may know.
@@ -208,6 +222,11 @@ impl Writing<'_> {
         let is_gone = self.world.repository().may_be_gone_since(&self.pass.key, since)
             || self.specs().iter().any(|spec| !spec.database || spec.parameters.is_empty());
         is_gone && self.tags_only(&self.retained())
+    }
+
+    /// Tells whether what has the name is another resource from now on.
+    fn makes_or_deletes(&self) -> bool {
+        self.call.applied && (self.is_deletion() || self.call.operation.starts_with("Create"))
     }
 
     fn tags_only(&self, owner: &str) -> bool {

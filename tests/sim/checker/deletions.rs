@@ -101,8 +101,10 @@ impl Writing<'_> {
         self.is_unprotected(checker)?;
         self.is_said(&thing, checker)?;
         let users = &self.portrait.users;
-        let is_free =
-            users.is_empty() || users.iter().any(|user| checker.is_meddled(user, self.pass));
+        let is_free = users.is_empty()
+            || users.iter().any(|user| checker.is_meddled(user, self.pass))
+            || checker.is_stale(self.pass)
+            || checker.is_short(self.pass);
         hold(Law::DependentsGoFirst, is_free, || format!("{}, used by {users:?}", self.text()))
     }
 

@@ -9,7 +9,7 @@ use levelset::model::{Ask, Clock, Difference, Freeze, Key};
 use levelset::status::{Record, Settlement};
 
 use super::calls::Writing;
-use super::{Checker, Held, Law, Object, Pass, hold};
+use super::{Checker, Held, Law, Object, Pass, READING, SLACK, hold};
 use crate::sim::reading::in_force;
 use crate::sim::world::World;
 
@@ -55,6 +55,7 @@ pub(in crate::sim) fn settled(world: &World, settlement: &Settlement) {
 impl Checker {
     fn look_at_freezes(&mut self, world: &World) {
         let (now, told) = (world.clock.passed(), world.freezes());
+        self.hold_back(now, &told);
         self.frozen.retain(|guard, _| told.iter().any(|freeze| freeze.guard == *guard));
         for freeze in told {
             if self.shown.insert(freeze.digest.clone(), freeze.clone()).is_none() {
@@ -66,6 +67,28 @@ impl Checker {
                 (*since, *known) = (now, freeze);
             }
         }
+    }
+
+    /// Notes which objects are worked on as they were before a commit that a guard froze.
+    fn hold_back(&mut self, now: Duration, told: &[Freeze]) {
+        let frozen = told.iter().find(|freeze| freeze.guard == Freeze::VANISHING);
+        let is_held = |key: &Key| frozen.is_some_and(|freeze| freeze.objects.contains(key));
+        for (key, object) in &mut self.objects {
+            object.held = match object.held {
+                Some((since, _)) if is_held(key) => Some((since, None)),
+                None if is_held(key) => Some((now, None)),
+                Some((since, None)) => Some((since, Some(now))),
+                ended => ended,
+            };
+        }
+    }
+
+    /// Returns since when the versions of an object count that a pass may work on.
+    pub(super) fn known_since(&self, pass: &Pass) -> Duration {
+        let since = pass.began.saturating_sub(READING);
+        let held = self.objects.get(&pass.key).and_then(|object| object.held);
+        let held = held.filter(|(_, until)| until.is_none_or(|until| until + SLACK >= pass.began));
+        held.map_or(since, |(from, _)| since.min(from.saturating_sub(READING)))
     }
 
     /// Returns the digest of a set that was shown and is not any more.

@@ -88,6 +88,9 @@ struct Object {
     released: Option<Duration>,
     /// When drift of it was reverted, in the time of day.
     reverted: Vec<Timestamp>,
+    /// Since when its newest version is held back with others, until a person confirms it, and until
+    /// when it was.
+    held: Option<(Duration, Option<Duration>)>,
     /// Since when it only waits, and how many passes have found that.
     waiting: Option<(Duration, u32)>,
 }
@@ -108,6 +111,8 @@ pub(super) struct Checker {
     /// When somebody else changed a resource.
     meddled: BTreeMap<String, Duration>,
     stale: Option<Duration>,
+    /// When a list was last shortened in silence.
+    short: Option<Duration>,
     /// Changes that are to be started, and until when.
     awaited: BTreeMap<Key, Duration>,
     swift: bool,
@@ -144,6 +149,7 @@ impl Checker {
             objects: BTreeMap::new(),
             meddled: BTreeMap::new(),
             stale: None,
+            short: None,
             awaited: BTreeMap::new(),
             swift: profile.swift,
             shown: BTreeMap::new(),
