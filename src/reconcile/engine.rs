@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::absences::Absences;
+use super::claims::Claims;
 use super::departures::Departures;
 use super::freshness::{Confirmation, Freshness, Patience};
 use super::looks::Looks;
@@ -53,6 +54,8 @@ pub struct Engine {
     pub custom_types: Vec<String>,
     /// How long a deletion waits for the manifest to come back.
     pub deletion_grace: SignedDuration,
+    /// Who may ask for what leaves an object.
+    pub claims: Claims,
     /// When manifests went.
     pub absences: Absences,
     /// Removed objects that are done with.
@@ -130,6 +133,7 @@ impl Engine {
             pace: Pace::default(),
             custom_types: vec!["*".to_owned()],
             deletion_grace: SignedDuration::from_hours(1),
+            claims: Claims::default(),
             absences: Absences::default(),
             departures: Departures::default(),
             rests: Rests::default(),

@@ -8,20 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::engine::{Engine, Environment};
-use super::neighbours::{Around, Users};
 use super::sight::Sighting;
 use super::usage;
-use crate::desired::{Entry, Snapshot};
+use crate::desired::Snapshot;
 use crate::kinds;
-use crate::manifest::expand::expand;
 use crate::model::handle::{Handle, Ticket};
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::policy::DeletionPolicy;
 use crate::model::singly::member;
 use crate::model::status::{Memory, Owned};
 use crate::model::{
-    Action, Doubt, Key, Kind, Notice, ObjectKind, Observation, Resource, ResourceId, Severity,
-    Step, Wait,
+    Action, Doubt, Key, Kind, Notice, ObjectKind, Observation, ResourceId, Severity, Step, Wait,
 };
 use crate::observe::singly::Wanted;
 use crate::plan::handle::{Receipts, is_under_way};
@@ -84,7 +81,6 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
     let created: BTreeMap<ResourceId, Timestamp> =
         engine.store.intents(basis.key).await?.into_iter().map(|it| (it.resource, it.at)).collect();
     let leaving = leaving(engine, basis, created.keys());
-    let claims = claims(engine, basis, &leaving);
     let mut partings = Vec::with_capacity(leaving.len());
     for (kind, owned) in leaving {
         let removed = basis.gone.map(|gone| gone.since);
@@ -104,7 +100,7 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
             user,
             used,
             created: created.get(&owned.id).copied(),
-            claim: claims.get(&owned.id).cloned(),
+            claim: engine.claims.on(engine, basis.snapshot, basis.key, &owned),
             part: part(basis, kind, &owned.id, &seen),
             seen,
             owned: Owned { left, ..owned },
@@ -209,46 +205,6 @@ fn in_order_of_need(mut left: Vec<(&'static dyn Kind, Owned)>) -> Vec<(&'static 
         ordered.push(left.remove(at));
     }
     ordered
-}
-
-/// Says of each resource which other object asks for it.
-fn claims(
-    engine: &Engine,
-    basis: &Basis<'_>,
-    leaving: &[(&'static dyn Kind, Owned)],
-) -> BTreeMap<ResourceId, Claim> {
-    let mut claims = BTreeMap::new();
-    if leaving.is_empty() {
-        return claims;
-    }
-    let users = Users(Around { engine, snapshot: basis.snapshot });
-    let others = basis.snapshot.objects.iter().filter(|(key, _)| *key != basis.key);
-    for (key, entry) in others {
-        let Ok(place) = engine.place(&entry.object) else { continue };
-        for resource in expand(&entry.object, &place, &users) {
-            for (_, owned) in leaving {
-                if let Some(claim) = claim(key, entry, &resource, owned) {
-                    claims.entry(owned.id.clone()).or_insert(claim);
-                }
-            }
-        }
-    }
-    claims
-}
-
-/// An object that is removed itself takes nothing over, and uses what it used until it is forgotten;
-/// where things may use each other in a circle, AWS alone says when that is.
-fn claim(key: &Key, entry: &Entry, resource: &Resource, owned: &Owned) -> Option<Claim> {
-    let may_be_circular = kinds::find(&owned.id.kind).is_some_and(Kind::may_be_circular);
-    if entry.removed.is_some() && may_be_circular {
-        return None;
-    }
-    let is_same = resource.id == owned.id;
-    if is_same && resource.owner != owned.owner {
-        return entry.removed.is_none().then(|| Claim::Declares(key.clone()));
-    }
-    let uses = is_same || resource.references().contains(&&owned.id);
-    uses.then(|| Claim::Uses(key.clone()))
 }
 
 /// Plans what becomes of the resources.

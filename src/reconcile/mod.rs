@@ -9,6 +9,7 @@
 
 pub mod absences;
 mod causes;
+pub mod claims;
 mod confirm;
 pub mod departures;
 mod dependents;

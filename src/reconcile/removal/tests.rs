@@ -1,6 +1,7 @@
 //! Removals on the sandbox, in virtual time, from the commit to the forgotten record.
 
 mod again;
+mod claims;
 mod used;
 
 use std::collections::{BTreeMap, BTreeSet};
