@@ -2,7 +2,9 @@
 
 mod calls;
 mod carrying;
+mod hooks;
 mod host;
+mod issues;
 mod push;
 mod schema;
 mod stage;

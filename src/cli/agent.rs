@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::alerts::{self, Alerts, Sink};
 use super::catalog::Known;
 use super::clock::system_clock;
 use super::cloud::guarded;
@@ -22,6 +23,7 @@ use super::error::Error;
 use super::figures::Figures;
 use super::following::Following;
 use super::forge::Told;
+use super::hooks;
 use super::pulls;
 use super::repository::Remote;
 use super::telling::{self, Heard, Telling};
@@ -30,7 +32,9 @@ use crate::config::Config;
 use crate::desired::Cache;
 use crate::forge::api::Api;
 use crate::forge::courier::{self, Courier};
+use crate::forge::peer::{GitHost, Peer};
 use crate::lease::{Single, StateDirectory};
+use crate::model::listener::Listener as Hearing;
 use crate::model::webhook::{Host, Webhooks};
 use crate::model::{Cloud, Shard};
 use crate::reconcile::engine::{Engine, Ports};
@@ -65,6 +69,7 @@ pub(super) struct Agent {
     store: Sqlite,
     figures: Arc<Figures>,
     heard: Arc<Heard>,
+    alerts: Arc<Alerts>,
 }
 
 impl Agent {
@@ -95,13 +100,10 @@ impl Agent {
             fence: Arc::new(Single::new(directory, token)),
             clock: Arc::clone(&clock),
         };
-        let heard = Arc::new(Heard::default());
+        let (heard, alerts) = (Arc::new(Heard::default()), Arc::new(Alerts::default()));
         let mut engine =
             Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
-        if config.forge.is_some() {
-            heard.restore(&store.all().await.map_err(Error::Store)?);
-            engine.listener = heard.clone();
-        }
+        engine.listener = listeners(config, &store, &heard, &alerts).await?;
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));
         let figures = Arc::new(Figures {
@@ -117,7 +119,7 @@ impl Agent {
             .await
             .map_err(Error::Store)?;
         let tasks = TaskTracker::new();
-        Ok((Self { engine, queue, metrics, stop, tasks, store, figures, heard }, triggers))
+        Ok((Self { engine, queue, metrics, stop, tasks, store, figures, heard, alerts }, triggers))
     }
 
     /// Makes the task that reads the repository, and the ends that the rest keeps.
@@ -171,7 +173,8 @@ impl Agent {
     }
 
     /// Tells the Git host how commits and pull requests stand; none of the tasks is ever waited for.
-    pub(super) fn tell(&self, told: Told, ground: &pulls::Ground) {
+    /// Returns what wakes the courier.
+    pub(super) fn tell(&self, told: Told, ground: &pulls::Ground) -> Arc<Notify> {
         let (news, outbox) = (Arc::new(Notify::new()), Arc::new(self.store.clone()));
         let ports = telling::Ports {
             desired: self.engine.desired.clone(),
@@ -187,16 +190,62 @@ impl Agent {
             self.tasks.spawn(pulls::Following::new(ports, manner).run(self.stop.clone()));
         }
         let ports = courier::Ports {
-            api: told.api,
+            peer: Arc::new(GitHost::new(told.api, told.marks)),
             outbox,
             fence: Arc::clone(&self.engine.fence),
             clock: Arc::clone(&self.engine.clock),
-            news,
+            news: Arc::clone(&news),
             tally: Arc::clone(&self.metrics) as Arc<dyn courier::Tally>,
         };
-        let rng = StdRng::seed_from_u64(rand::random());
         self.tasks.spawn(telling.run(self.stop.clone()));
-        self.tasks.spawn(Courier::new(ports, told.marks, rng).run(self.stop.clone()));
+        self.carry(ports);
+        news
+    }
+
+    /// Tells hooks, and issues at the host whose courier `host` wakes, of drift and trouble; none of the
+    /// tasks is ever waited for.
+    pub(super) fn alert(&self, hooks: Vec<hooks::Named>, host: Option<(Host, Arc<Notify>)>) {
+        let (mut sinks, mut all_news) = (Vec::new(), Vec::new());
+        for (hook, peer) in hooks {
+            sinks.push(Sink::Hook(hook.clone()));
+            all_news.push(self.carry_to_hook(hook, peer));
+        }
+        if let Some((host, news)) = host {
+            sinks.push(Sink::Issue(host));
+            all_news.push(news);
+        }
+        if sinks.is_empty() {
+            return;
+        }
+        let ports = alerts::Ports {
+            alerts: Arc::clone(&self.alerts),
+            outbox: Arc::new(self.store.clone()),
+            fence: Arc::clone(&self.engine.fence),
+            clock: Arc::clone(&self.engine.clock),
+            news: all_news,
+        };
+        let telling = alerts::Telling::new(ports, self.engine.agent.clone(), sinks);
+        self.tasks.spawn(telling.run(self.stop.clone()));
+    }
+
+    /// Starts the courier of a hook; returns what wakes it.
+    fn carry_to_hook(&self, hook: String, peer: Arc<dyn Peer>) -> Arc<Notify> {
+        let (news, metrics) = (Arc::new(Notify::new()), Arc::clone(&self.metrics));
+        metrics.hook_known(&hook);
+        self.carry(courier::Ports {
+            peer,
+            outbox: Arc::new(self.store.clone()),
+            fence: Arc::clone(&self.engine.fence),
+            clock: Arc::clone(&self.engine.clock),
+            news: Arc::clone(&news),
+            tally: Arc::new(hooks::Counted { metrics, hook }),
+        });
+        news
+    }
+
+    fn carry(&self, ports: courier::Ports) {
+        let rng = StdRng::seed_from_u64(rand::random());
+        self.tasks.spawn(Courier::new(ports, rng).run(self.stop.clone()));
     }
 
     /// Returns what pull requests are followed with.
@@ -236,4 +285,28 @@ impl Agent {
         self.store.close().await;
         ended
     }
+}
+
+/// Joins whoever has to know how passes end, and lets them take over what the store remembers.
+async fn listeners(
+    config: &Config,
+    store: &Sqlite,
+    heard: &Arc<Heard>,
+    alerts: &Arc<Alerts>,
+) -> Result<Arc<dyn Hearing>, Error> {
+    let mut all: Vec<Arc<dyn Hearing>> = Vec::new();
+    if config.forge.is_none() && config.hooks.is_empty() {
+        return Ok(Arc::new(all));
+    }
+    let records = store.all().await.map_err(Error::Store)?;
+    if config.forge.is_some() {
+        heard.restore(&records);
+        all.push(heard.clone());
+    }
+    let has_issues = config.forge.as_ref().is_some_and(|forge| forge.issues.value);
+    if has_issues || !config.hooks.is_empty() {
+        alerts.restore(store, &records).await.map_err(Error::Outbox)?;
+        all.push(alerts.clone());
+    }
+    Ok(Arc::new(all))
 }

@@ -13,6 +13,7 @@ use super::following::Lost;
 use crate::config::ConfigProblem;
 use crate::forge::http::Unprepared;
 use crate::lease::StateError;
+use crate::model::outbox::OutboxError;
 use crate::report::Style;
 use crate::report::style::Ink;
 use crate::server::ServeError;
@@ -92,6 +93,9 @@ pub enum Error {
     /// The Git host's API cannot be spoken to.
     #[error(transparent)]
     Host(Unprepared),
+    /// What is to be told could not be read from the store.
+    #[error(transparent)]
+    Outbox(OutboxError),
     /// The state directory cannot be used.
     #[error(transparent)]
     State(StateError),
@@ -163,6 +167,7 @@ impl Error {
             | Self::Source(_)
             | Self::Secret { .. }
             | Self::Host(_)
+            | Self::Outbox(_)
             | Self::State(_)
             | Self::Serve(_)
             | Self::Demo(_)

@@ -2,6 +2,7 @@
 //!
 //! In: the settings, and where the repository is. Out: its API, and with what we mark what we write.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use url::Url;
@@ -11,9 +12,10 @@ use super::error::Error;
 use crate::config::{Config, ConfigProblem, Forge, ForgeLogin, Secret, Setting, Source};
 use crate::forge::api::{Api, Bitbucket, Caller, GitHub, GitLab, Gitea, Place};
 use crate::forge::app::App;
-use crate::forge::courier::{Marks, Tally};
+use crate::forge::courier::Tally;
 use crate::forge::credentials::{Credentials, ReadSecret};
 use crate::forge::http::Http;
+use crate::forge::peer::Marks;
 use crate::model::webhook::Host;
 use crate::source::{Location, Transport};
 use crate::status::Metrics;
@@ -39,7 +41,10 @@ pub(super) fn told(config: &Config, location: &Location) -> Result<Option<Told>,
     let Some(forge) = &config.forge else { return Ok(None) };
     let place = place(forge, location).map_err(|problem| Error::Settings(vec![problem]))?;
     let host = place.host;
-    let http = Http::new(authorities(forge)?.as_deref()).map_err(Error::Host)?;
+    if forge.issues.value && host == Host::Bitbucket {
+        return Err(Error::Settings(vec![no_issues(&forge.issues)]));
+    }
+    let http = Http::new(authorities(forge.ca_file.as_ref())?.as_deref()).map_err(Error::Host)?;
     let credentials = credentials(&forge.login)?;
     let caller = Caller::new(Arc::new(http), place, credentials, system_clock());
     let api: Arc<dyn Api> = match host {
@@ -88,6 +93,15 @@ fn kind(name: &str) -> Option<Host> {
     }
 }
 
+fn no_issues(setting: &Setting<bool>) -> ConfigProblem {
+    ConfigProblem {
+        setting: "forge.issues".to_owned(),
+        source: setting.source.clone(),
+        message: "issues of Bitbucket are not known".to_owned(),
+        hint: Some("name a hook in `hooks` instead".to_owned()),
+    }
+}
+
 fn missing(setting: &str, what: &str) -> ConfigProblem {
     ConfigProblem {
         setting: setting.to_owned(),
@@ -97,13 +111,13 @@ fn missing(setting: &str, what: &str) -> ConfigProblem {
     }
 }
 
-fn authorities(forge: &Forge) -> Result<Option<Vec<u8>>, Error> {
-    let Some(file) = &forge.ca_file else { return Ok(None) };
+/// Reads a file of certificates, if one is named.
+pub(super) fn authorities(file: Option<&Setting<PathBuf>>) -> Result<Option<Vec<u8>>, Error> {
+    let Some(file) = file else { return Ok(None) };
     let read = std::fs::read(&file.value);
     read.map(Some).map_err(|source| Error::Secret { from: file.source.to_string(), source })
 }
 
-/// Each secret is read once, so that a wrong path is told at the start.
 fn credentials(login: &ForgeLogin) -> Result<Credentials, Error> {
     Ok(match login {
         ForgeLogin::Token { username: None, token } => Credentials::Token(reader(token)?),
@@ -116,7 +130,8 @@ fn credentials(login: &ForgeLogin) -> Result<Credentials, Error> {
     })
 }
 
-fn reader(secret: &Setting<Secret>) -> Result<ReadSecret, Error> {
+/// Makes the way to a secret, which is read once here so that a wrong path is told at the start.
+pub(super) fn reader(secret: &Setting<Secret>) -> Result<ReadSecret, Error> {
     let from = || secret.source.to_string();
     secret.value.read().map_err(|source| Error::Secret { from: from(), source })?;
     let secret = secret.value.clone();
@@ -148,6 +163,7 @@ mod tests {
             ca_file: None,
             pull_requests: Setting::default_of(true),
             plan_forks: Setting::default_of(false),
+            issues: Setting::default_of(false),
             login: ForgeLogin::Token { username: None, token },
         }
     }

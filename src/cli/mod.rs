@@ -6,6 +6,7 @@
 //! chain of causes, by [`error`]; standard output carries the result and nothing else.
 
 mod agent;
+pub mod alerts;
 mod budget;
 mod catalog;
 pub mod clock;
@@ -20,6 +21,7 @@ mod figures;
 mod following;
 mod forge;
 mod history;
+mod hooks;
 mod iam_policy;
 mod kinds;
 mod logging;

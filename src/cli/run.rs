@@ -9,7 +9,7 @@ use super::output::Output;
 use super::pulls::Ground;
 use super::repository::{Remote, remote};
 use super::settings::{Flag, Flags};
-use super::{Exit, cloud, forge, logging, runtime, webhooks};
+use super::{Exit, cloud, forge, hooks, logging, runtime, webhooks};
 use crate::aws::Budgets;
 use crate::config::{Config, Repository};
 use crate::reconcile::next::Pace;
@@ -61,6 +61,7 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
     let secrets = webhooks::secrets(config)?;
     let told = forge::told(config, &remote.location)?;
+    let hooks = hooks::hooks(config)?;
     let cloud = cloud::aws(config, &system_clock());
     let (agent, triggers) = Agent::open(config, cloud, Budgets::default(), Pace::default()).await?;
     let location = remote.location.clone();
@@ -70,10 +71,13 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let hosts = Hosts::new(config.hosts.value.iter().map(String::as_str));
     let address = agent.serve(config.listen.value, hosts, webhooks).await?;
     let following = agent.follow(watching, triggers);
-    if let Some(told) = told {
-        let config = config.clone();
-        agent.tell(told, &Ground { config, location: location.clone(), access });
-    }
+    let has_issues = config.forge.as_ref().is_some_and(|forge| forge.issues.value);
+    let host = told.map(|told| {
+        let (host, config) = (told.host, config.clone());
+        let news = agent.tell(told, &Ground { config, location: location.clone(), access });
+        (host, news)
+    });
+    agent.alert(hooks, host.filter(|_| has_issues));
     agent.work(config.workers.value);
     tracing::info!(repository = location.shown(), %address, "the agent follows the repository");
     let lost = tokio::select! {

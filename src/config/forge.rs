@@ -12,13 +12,24 @@ pub(super) fn forge(layers: &mut Layers<'_>) -> Option<Forge> {
     let ca_file = layers.path("forge.caFile");
     let pull_requests = layers.setting("forge.pullRequests", true, check::boolean);
     let plan_forks = layers.setting("forge.planForks", false, check::boolean);
+    let issues = layers.setting("forge.issues", false, check::boolean);
     let login = login(layers)?;
     if let (ForgeLogin::App { id, .. }, Some(host)) = (&login, &host)
         && host.value != Host::GitHub
     {
         layers.report("forge.appId", &id.source, "only GitHub has apps of this kind");
     }
-    Some(Forge { host, api_url, repository, link_url, ca_file, pull_requests, plan_forks, login })
+    Some(Forge {
+        host,
+        api_url,
+        repository,
+        link_url,
+        ca_file,
+        pull_requests,
+        plan_forks,
+        issues,
+        login,
+    })
 }
 
 /// Without a way to log in, nothing is told.

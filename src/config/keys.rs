@@ -4,7 +4,7 @@ use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 use crate::model::webhook::Host;
 
-const TOP: [&str; 12] = [
+const TOP: [&str; 13] = [
     "agent",
     "repository",
     "stateDirectory",
@@ -16,6 +16,7 @@ const TOP: [&str; 12] = [
     "environments",
     "webhooks",
     "forge",
+    "hooks",
     "customTypes",
 ];
 const AGENT: [&str; 1] = ["name"];
@@ -42,7 +43,7 @@ const REPOSITORY: [&str; 16] = [
 const ENVIRONMENT: [&str; 7] =
     ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
-const FORGE: [&str; 11] = [
+const FORGE: [&str; 12] = [
     "host",
     "apiUrl",
     "repository",
@@ -54,11 +55,14 @@ const FORGE: [&str; 11] = [
     "appKeyFile",
     "pullRequests",
     "planForks",
+    "issues",
 ];
+const HOOK: [&str; 4] = ["urlFile", "format", "secretFile", "caFile"];
 const WEBHOOK: [&str; 2] = ["secretFile", "previousSecretFile"];
 
 /// Secrets that the environment may hold and the file may not, with the keys for their files.
-const SECRETS: [(&str, &str); 6] = [
+const SECRETS: [(&str, &str); 7] = [
+    ("url", "urlFile"),
     ("password", "passwordFile"),
     ("token", "tokenFile"),
     ("sshKeyPassphrase", "sshKeyPassphraseFile"),
@@ -91,6 +95,9 @@ pub(super) fn check(
     if let Some(webhooks) = root.at("webhooks") {
         check.webhooks(webhooks);
     }
+    if let Some(hooks) = root.at("hooks") {
+        check.hooks(hooks);
+    }
     check.found
 }
 
@@ -114,6 +121,13 @@ impl Check<'_> {
         self.section("webhooks", webhooks, &Host::ALL.map(Host::as_str));
         for (host, _, webhook) in webhooks.entries() {
             self.section(&format!("webhooks.{host}"), webhook, &WEBHOOK);
+        }
+    }
+
+    fn hooks(&mut self, hooks: &Node) {
+        self.mapping("hooks", hooks);
+        for (name, _, hook) in hooks.entries() {
+            self.section(&format!("hooks.{name}"), hook, &HOOK);
         }
     }
 

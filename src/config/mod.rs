@@ -10,6 +10,7 @@
 mod check;
 mod environments;
 mod forge;
+mod hooks;
 mod keys;
 mod layers;
 mod read;
@@ -65,6 +66,8 @@ pub struct Config {
     pub webhooks: BTreeMap<Host, WebhookSecrets>,
     /// The host that is told how commits stand (`forge`); `None` when it names no credentials.
     pub forge: Option<Forge>,
+    /// The addresses that are told of drift and trouble, by name (`hooks`); empty for none.
+    pub hooks: BTreeMap<String, Hook>,
 }
 
 /// Says where commits get their statuses, and who the agent is there.
@@ -86,6 +89,8 @@ pub struct Forge {
     /// Whether pull requests from forks are compared with the cloud (`forge.planForks`; default
     /// false).
     pub plan_forks: Setting<bool>,
+    /// Whether an object that only a person sets right gets an issue (`forge.issues`; default false).
+    pub issues: Setting<bool>,
     /// Who the agent is.
     pub login: ForgeLogin,
 }
@@ -117,6 +122,29 @@ pub struct WebhookSecrets {
     /// The one before it, while the host may still use it (`webhooks.HOST.previousSecretFile` or
     /// `LEVELSET_WEBHOOKS_HOST_PREVIOUS_SECRET`).
     pub previous: Option<Setting<Secret>>,
+}
+
+/// Says where drift and trouble are told, and in which form.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// The address, which is a secret (`hooks.NAME.urlFile` or `LEVELSET_HOOKS_NAME_URL`).
+    pub url: Setting<Secret>,
+    /// The form (`hooks.NAME.format`; default `json`).
+    pub format: Setting<HookFormat>,
+    /// What messages are signed with (`hooks.NAME.secretFile` or `LEVELSET_HOOKS_NAME_SECRET`); JSON
+    /// always is.
+    pub secret: Option<Setting<Secret>>,
+    /// A PEM file with certificate authorities to trust besides the system's (`hooks.NAME.caFile`).
+    pub ca_file: Option<Setting<PathBuf>>,
+}
+
+/// Names the form of what a hook is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookFormat {
+    /// Signed JSON for programs.
+    Json,
+    /// The text that Slack takes, and those that follow it.
+    Slack,
 }
 
 /// Says where the manifests are and how they are read.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::layers::Layers;
 use super::{
-    Config, Guards, Log, LogFormat, Setting, check, environments, forge, repository, webhooks,
+    Config, Guards, Log, LogFormat, Setting, check, environments, forge, hooks, repository,
+    webhooks,
 };
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -30,6 +31,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
         environments: environments::environments(layers),
         webhooks: webhooks::webhooks(layers),
         forge: forge::forge(layers),
+        hooks: hooks::hooks(layers),
         custom_types: layers.setting("customTypes", vec!["*".to_owned()], check::patterns),
     }
 }

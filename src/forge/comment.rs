@@ -3,7 +3,7 @@
 //! It is known by its id, or else by its author and a marker that its text holds, which people do not
 //! see. So it is found again when the outbox was lost, and added again when somebody deleted it.
 
-use super::api::Api;
+use super::api::{Api, Comment};
 use super::refusal::Refusal;
 
 /// Returns the markers of which the text of a comment has to hold one: an HTML comment with the agent's
@@ -30,16 +30,21 @@ pub(super) async fn stand(
             edited => return edited.map(|()| id.to_owned()),
         }
     }
-    match find(api, number, markers).await? {
+    let comments = api.comments(number).await?;
+    match own(api, &comments, markers).await? {
         Some(id) => api.edit_comment(number, &id, body).await.map(|()| id),
         None => api.add_comment(number, body).await,
     }
 }
 
-async fn find(api: &dyn Api, number: u64, markers: &[String]) -> Result<Option<String>, Refusal> {
-    let comments = api.comments(number).await?;
+/// Finds what we wrote ourselves and marked.
+pub(super) async fn own(
+    api: &dyn Api,
+    texts: &[Comment],
+    markers: &[String],
+) -> Result<Option<String>, Refusal> {
     let is_marked = |body: &str| markers.iter().any(|marker| body.contains(marker));
-    let marked: Vec<_> = comments.iter().filter(|it| is_marked(&it.body)).collect();
+    let marked: Vec<_> = texts.iter().filter(|it| is_marked(&it.body)).collect();
     if marked.is_empty() {
         return Ok(None);
     }

@@ -144,7 +144,7 @@ fn with_more(first: &str, more: usize) -> String {
 }
 
 /// Cuts a text to so many bytes, at a character and with an ellipsis; line breaks become spaces.
-fn cut(text: &str, bytes: usize) -> String {
+pub(super) fn cut(text: &str, bytes: usize) -> String {
     const MORE: &str = "…";
     let line: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     if line.len() <= bytes {

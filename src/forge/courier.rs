@@ -1,10 +1,11 @@
-//! Carries what is wanted to the host, until the host has it.
+//! Carries what is wanted to a peer, until the peer has it.
 //!
-//! In: the posts of an [`Outbox`]. Out: calls of an [`Api`], and in the outbox how each went.
+//! In: the posts of an [`Outbox`] that a [`Peer`] takes. Out: deliveries to it, and in the outbox how
+//! each went.
 //!
-//! Invariants: one call at a time, and never for what the host has already; a host in trouble, or one
-//! that asks for it, is spared as a whole ([`super::pace`]); what the host never takes is given up and
-//! told once; nobody waits for the courier.
+//! Invariants: one delivery at a time, and never of what the peer has already; a peer in trouble, or one
+//! that asks for it, is spared as a whole ([`super::pace`]); what it never takes is given up and told
+//! once; nobody waits for the courier.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +17,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, CommitStatus};
-use super::comment;
-use super::commit::Content;
 use super::pace::Pace;
+use super::peer::Peer;
 use super::refusal::Refusal;
-use crate::model::outbox::{Outbox, OutboxError, Post, Topic};
+use crate::model::outbox::{Outbox, OutboxError, Post};
 use crate::model::{Clock, Fence, Token};
 
 /// The longest that one write to the outbox may take; the right to write has to last that long.
@@ -44,15 +43,6 @@ const MISSING: (SignedDuration, SignedDuration) =
 /// Settled posts are forgotten when they are so old.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// Says with what everything at the host is marked.
-#[derive(Debug, Clone)]
-pub struct Marks {
-    /// The name of the agent.
-    pub agent: String,
-    /// Where a status leads that names nothing else, if anywhere.
-    pub link: Option<String>,
-}
-
 /// Counts what is carried.
 pub trait Tally: Send + Sync {
     /// Counts a call: `sent`, or the word of a [`Refusal`].
@@ -64,8 +54,8 @@ pub trait Tally: Send + Sync {
 
 /// Holds what a courier reaches the world through.
 pub struct Ports {
-    /// The host.
-    pub api: Arc<dyn Api>,
+    /// Whom it is carried to.
+    pub peer: Arc<dyn Peer>,
     /// What is wanted.
     pub outbox: Arc<dyn Outbox>,
     /// The right to write.
@@ -81,17 +71,16 @@ pub struct Ports {
 /// Carries posts; [`Courier::run`] is its task.
 pub struct Courier {
     ports: Ports,
-    marks: Marks,
     pace: Pace,
     rng: StdRng,
-    /// The host's trouble that was told last.
+    /// The peer's trouble that was told last.
     trouble: Option<&'static str>,
 }
 
 impl Courier {
     /// Makes a courier; nothing is sent yet.
-    pub fn new(ports: Ports, marks: Marks, rng: StdRng) -> Self {
-        Self { ports, marks, pace: Pace::new(Instant::now()), rng, trouble: None }
+    pub fn new(ports: Ports, rng: StdRng) -> Self {
+        Self { ports, pace: Pace::new(Instant::now()), rng, trouble: None }
     }
 
     /// Carries until `stop` is set; a call that is under way is given up, and made again after the
@@ -110,7 +99,8 @@ impl Courier {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "what is to stand at the Git host waits");
+                    let to = self.ports.peer.name();
+                    tracing::warn!(%to, %error, "what is to be told waits");
                     tokio::time::sleep(AGAIN).await;
                 }
             }
@@ -122,7 +112,9 @@ impl Courier {
         let now = self.ports.clock.now();
         let token = self.token()?;
         let posts = self.ports.outbox.posts().await?;
-        let owed: Vec<&Post> = posts.iter().filter(|post| !post.is_settled()).collect();
+        let is_owed =
+            |post: &&Post| !post.is_settled() && self.ports.peer.takes(&post.wanted.topic);
+        let owed: Vec<&Post> = posts.iter().filter(is_owed).collect();
         self.ports.tally.owed(owed.len());
         let due = owed.iter().filter(|post| post.not_before.is_none_or(|at| at <= now));
         let Some(post) = due.min_by_key(|post| (post.wanted.at, &post.wanted.topic)) else {
@@ -130,7 +122,7 @@ impl Courier {
             let next = owed.iter().filter_map(|post| post.not_before).min();
             return Ok(Some(next.map_or(IDLE, |at| until(now, at))));
         };
-        let carried = self.deliver(post).await;
+        let carried = self.ports.peer.deliver(post).await;
         let tried = self.judge((*post).clone(), carried);
         self.ports.outbox.record(&tried, self.token()?).await?;
         Ok(None)
@@ -138,33 +130,6 @@ impl Courier {
 
     fn token(&self) -> Result<Token, OutboxError> {
         self.ports.fence.check(STORE_LIMIT).map_err(OutboxError::new)
-    }
-
-    /// Makes the host have what is wanted; returns what it calls it.
-    async fn deliver(&self, post: &Post) -> Result<Option<String>, Refusal> {
-        let api = &*self.ports.api;
-        let content = &post.wanted.content;
-        match &post.wanted.topic {
-            Topic::Status { revision, context } => {
-                let unreadable = || Refusal::Refused { status: 0, said: "not a status".to_owned() };
-                let Content { state, description, branch, link } =
-                    Content::from_text(content).ok_or_else(unreadable)?;
-                let status = CommitStatus {
-                    revision: revision.clone(),
-                    context: context.clone(),
-                    state,
-                    description,
-                    link: link.or_else(|| self.marks.link.clone()),
-                    branch,
-                };
-                api.set_status(&status).await.map(|()| None)
-            }
-            Topic::Comment { pull_request } => {
-                let markers = comment::markers(&self.marks.agent);
-                let known = post.handle.as_deref();
-                comment::stand(api, *pull_request, &markers, known, content).await.map(Some)
-            }
-        }
     }
 
     /// Says how it went with a post, and sets the pace.
@@ -187,13 +152,13 @@ impl Courier {
                 self.answered(instant);
             }
             Err(refusal @ Refusal::Refused { .. }) => {
-                give_up(&mut post, &refusal);
+                self.give_up(&mut post, &refusal);
                 self.answered(instant);
             }
             Err(refusal @ Refusal::Missing { .. }) => {
                 post.failures += 1;
                 match post.failures {
-                    failures if failures >= MISSES => give_up(&mut post, &refusal),
+                    failures if failures >= MISSES => self.give_up(&mut post, &refusal),
                     failures => post.not_before = Some(now + missing_for(failures)),
                 }
                 self.answered(instant);
@@ -211,17 +176,24 @@ impl Courier {
     fn answered(&mut self, now: Instant) {
         self.pace.answered(now);
         if self.trouble.take().is_some() {
-            tracing::info!("the Git host takes what we write again");
+            tracing::info!(to = self.ports.peer.name(), "what we write is taken again");
         }
     }
 
-    /// Spares the host; the same trouble is told once.
+    /// Spares the peer; the same trouble is told once.
     fn spare(&mut self, refusal: &Refusal, now: Instant) -> Duration {
         let wait = self.pace.refused(refusal, now, self.rng.random_range(0.0..1.0));
         if self.trouble.replace(refusal.as_str()) != Some(refusal.as_str()) {
-            tracing::warn!(%refusal, "the Git host does not take what we write; it is tried again");
+            let to = self.ports.peer.name();
+            tracing::warn!(%to, %refusal, "what we write is not taken; it is tried again");
         }
         wait
+    }
+
+    fn give_up(&self, post: &mut Post, refusal: &Refusal) {
+        let (to, topic) = (self.ports.peer.name(), &post.wanted.topic);
+        tracing::warn!(%to, %topic, %refusal, "what we write is never taken; it is given up");
+        post.refused = Some(refusal.to_string());
     }
 }
 
@@ -229,11 +201,6 @@ impl Courier {
 fn missing_for(failures: u32) -> SignedDuration {
     let (first, longest) = MISSING;
     (first * (1 << failures.saturating_sub(1).min(20))).min(longest)
-}
-
-fn give_up(post: &mut Post, refusal: &Refusal) {
-    tracing::warn!(topic = %post.wanted.topic, %refusal, "the Git host does not take it; it is given up");
-    post.refused = Some(refusal.to_string());
 }
 
 fn until(now: Timestamp, at: Timestamp) -> Duration {

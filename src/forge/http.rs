@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Certificate, Client, Response};
 
@@ -31,7 +31,7 @@ pub struct Http {
 
 /// Says why no client can be made.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot prepare HTTPS to the Git host")]
+#[error("cannot prepare HTTPS")]
 pub struct Unprepared(#[from] reqwest::Error);
 
 impl Http {
@@ -71,10 +71,10 @@ impl Http {
             value.set_sensitive(true);
             building = building.header(name, value);
         }
-        if let Some(body) = &request.body {
-            building = building.json(body);
+        if let Some(body) = request.bytes() {
+            building = building.header(CONTENT_TYPE, "application/json").body(body);
         }
-        let response = building.send().await.map_err(|error| unanswered(&error))?;
+        let response = building.send().await.map_err(unanswered)?;
         read(response).await
     }
 }
@@ -98,7 +98,7 @@ async fn read(mut response: Response) -> Result<Answer, NoAnswer> {
     };
     let headers = response.headers().iter().filter_map(text).collect();
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unanswered(&error))? {
+    while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
         if body.len() + chunk.len() > LARGEST {
             return Err(NoAnswer(format!("the answer is larger than {} MiB", LARGEST >> 20)));
         }
@@ -107,12 +107,13 @@ async fn read(mut response: Response) -> Result<Answer, NoAnswer> {
     Ok(Answer { status, headers, body })
 }
 
-/// Words an error without its URL, whose place is in the message around it.
-fn unanswered(error: &reqwest::Error) -> NoAnswer {
+/// Words an error without its URL: its place is in the message around it, and that of a hook is a secret.
+fn unanswered(error: reqwest::Error) -> NoAnswer {
+    let error = error.without_url();
     if error.is_timeout() {
         return NoAnswer(format!("it did not answer within {} seconds", LONGEST.as_secs()));
     }
-    let mut cause: &dyn std::error::Error = error;
+    let mut cause: &dyn std::error::Error = &error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }

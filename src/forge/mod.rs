@@ -7,7 +7,8 @@
 //! Whoever has something to tell wants it in the outbox and rings the courier's `news`; it never
 //! calls a host to write. A status is a [`commit::Content`] under
 //! [`Topic::Status`](crate::model::outbox::Topic); a comment is its text, which holds the
-//! [`comment::markers`], under `Topic::Comment`.
+//! [`comment::markers`], under `Topic::Comment`; an issue is an [`issue::Content`] with its
+//! [`issue::marker`]; a [`hook`] is told an [`Alert`](crate::model::alert::Alert).
 //!
 //! Invariants: nothing that a host says is believed before it is proven, and nothing that it says
 //! travels further than "look again"; no secret is printed by any type, and none is kept.
@@ -20,8 +21,11 @@ pub mod comment;
 pub mod commit;
 pub mod courier;
 pub mod credentials;
+pub mod hook;
 pub mod http;
+pub mod issue;
 mod pace;
+pub mod peer;
 pub mod pulls;
 pub mod refusal;
 pub mod webhook;

@@ -79,6 +79,11 @@ impl Refusal {
         })
     }
 
+    /// Says that a list goes on beyond what is read of one: what needs it is never taken.
+    pub fn endless() -> Self {
+        Self::Refused { status: 0, said: "its list is too long to be read".to_owned() }
+    }
+
     /// Says that an answer is not what the host's API promises.
     pub fn unreadable(what: &str) -> Self {
         Self::Unavailable(format!("its answer is no {what}"))

@@ -63,6 +63,12 @@ impl Request {
         Self { method, body: Some(body), ..Self::get(url) }
     }
 
+    /// Returns the bytes of the body, as they are sent and signed.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        // A value is always written.
+        self.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default())
+    }
+
     /// Returns the value of the header of the credentials, for whoever sends it.
     pub fn secret(&self) -> Option<(&'static str, &str)> {
         self.credentials.as_ref().map(|(name, value)| (*name, value.expose_secret()))

@@ -10,6 +10,12 @@ pub trait Listener: Send + Sync {
     fn passed(&self, key: &Key, status: Option<&ObjectStatus>);
 }
 
+impl<L: Listener + ?Sized> Listener for Vec<std::sync::Arc<L>> {
+    fn passed(&self, key: &Key, status: Option<&ObjectStatus>) {
+        self.iter().for_each(|listener| listener.passed(key, status));
+    }
+}
+
 /// Stands for a listener where nobody listens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;

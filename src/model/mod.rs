@@ -6,6 +6,7 @@
 //! Invariants: no I/O, no clock, no randomness, no SDK, no async runtime. A fact that a stage did
 //! not do is a value with a reason, never a missing value.
 
+pub mod alert;
 pub mod ask;
 pub mod block;
 pub mod budget;

@@ -1,4 +1,5 @@
-//! What is to stand at the Git host, and what stands there: the port to where both are kept.
+//! What is to stand at the Git host and what hooks are to know, and what does: the port to where both
+//! are kept.
 //!
 //! It holds levels, not events: for each topic the one content that is wanted now, and the one that
 //! the host took last. Where they are the same nothing is sent, after a restart as well.
@@ -11,7 +12,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Revision, Token};
+use super::{Key, Revision, Token};
 
 /// Names something at the host that has one content at a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,14 +29,37 @@ pub enum Topic {
         /// The number of the pull request.
         pull_request: u64,
     },
+    /// Our one issue about an object.
+    Issue {
+        /// The object.
+        object: Key,
+    },
+    /// What a hook of the settings was told of an object.
+    Hook {
+        /// The name of the hook, which holds no space.
+        hook: String,
+        /// The object.
+        object: Key,
+    },
 }
 
-/// Writes `status REVISION CONTEXT` or `comment NUMBER`.
+impl Topic {
+    /// Tells whether it is about an object, whose content may stay for as long as the object does.
+    ///
+    /// It is over when its content is empty. What is about a commit or a pull request passes by itself.
+    pub const fn is_lasting(&self) -> bool {
+        matches!(self, Self::Issue { .. } | Self::Hook { .. })
+    }
+}
+
+/// Writes `status REVISION CONTEXT`, `comment NUMBER`, `issue OBJECT` or `hook NAME OBJECT`.
 impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status { revision, context } => write!(f, "status {revision} {context}"),
             Self::Comment { pull_request } => write!(f, "comment {pull_request}"),
+            Self::Issue { object } => write!(f, "issue {object}"),
+            Self::Hook { hook, object } => write!(f, "hook {hook} {object}"),
         }
     }
 }
@@ -57,6 +81,12 @@ impl FromStr for Topic {
             }),
             (Some("comment"), Some(number), None) => {
                 number.parse().ok().map(|pull_request| Self::Comment { pull_request })
+            }
+            (Some("issue"), Some(object), None) => {
+                object.parse().ok().map(|object| Self::Issue { object })
+            }
+            (Some("hook"), Some(hook), Some(object)) => {
+                object.parse().ok().map(|object| Self::Hook { hook: hook.to_owned(), object })
             }
             _ => None,
         };
@@ -102,6 +132,12 @@ impl Post {
     /// Tells whether nothing is to be sent.
     pub fn is_settled(&self) -> bool {
         self.refused.is_some() || self.sent.as_ref() == Some(&self.wanted.content)
+    }
+
+    /// Tells whether nobody needs to know of it any more.
+    pub fn is_over(&self, before: Timestamp) -> bool {
+        let passes = !self.wanted.topic.is_lasting() || self.wanted.content.is_empty();
+        passes && self.is_settled() && self.wanted.at < before
     }
 
     /// Wants something else; the same again changes nothing.
@@ -153,7 +189,7 @@ pub trait Outbox: Send + Sync {
     /// Writes how it went with a post, as [`Post::settle`] does; one that is gone stays gone.
     fn record<'a>(&'a self, tried: &'a Post, token: Token) -> OutboxFuture<'a, ()>;
 
-    /// Forgets posts that are settled and wanted since before a time.
+    /// Forgets posts that are over, as [`Post::is_over`] tells.
     fn forget(&self, before: Timestamp, token: Token) -> OutboxFuture<'_, ()>;
 }
 
@@ -183,10 +219,14 @@ mod tests {
     fn a_topic_is_read_as_it_is_written() {
         let context = "levelset/a b/sync".to_owned();
         let status = Topic::Status { revision: Revision::new("0123"), context };
-        for topic in [status, Topic::Comment { pull_request: 7 }] {
+        let issue = Topic::Issue { object: Key::workspace("a") };
+        let hook = Topic::Hook { hook: "ops".to_owned(), object: Key::workspace("a-b") };
+        for topic in [status, Topic::Comment { pull_request: 7 }, issue, hook] {
             assert_eq!(topic.to_string().parse(), Ok(topic));
         }
-        for text in ["", "status", "status 0123", "comment x", "comment 7 8", "issue 1"] {
+        let no_topics =
+            ["", "status", "status 0123", "comment x", "comment 7 8", "issue 1", "hook ops"];
+        for text in no_topics.into_iter().chain(["hook ops x"]) {
             assert!(text.parse::<Topic>().is_err(), "{text}");
         }
     }

@@ -8,6 +8,7 @@
 //! time in UTC and never as a duration. It decides nothing: what a plan does was decided by the
 //! planner.
 
+pub mod alert;
 pub mod awscli;
 pub mod explain;
 pub mod html;

@@ -21,7 +21,9 @@ use crate::model::{Cause, ObjectStatus};
 
 mod family;
 
-use family::{Budget, Call, Condition, Families, Guarded, Outcome, Received, Written};
+use family::{
+    Budget, Call, Condition, Families, Guarded, Hooked, Outcome, Received, Told, WRITTEN, Written,
+};
 
 /// The media type of [`Metrics::encode`]'s text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -214,6 +216,26 @@ impl Metrics {
         self.families.host_owed.set(count(posts));
     }
 
+    /// Counts a message to a hook by its result: `sent`, or why not.
+    pub fn hook_write(&self, hook: &str, result: &'static str) {
+        self.families.hook_writes.get_or_create(&Told { hook: hook.to_owned(), result }).inc();
+    }
+
+    /// Sets how many messages a hook has not taken yet.
+    pub fn hook_owed(&self, hook: &str, posts: usize) {
+        let label = Hooked { hook: hook.to_owned() };
+        self.families.hook_owed.get_or_create(&label).set(count(posts));
+    }
+
+    /// Exposes the figures of a hook before its first message.
+    pub fn hook_known(&self, hook: &str) {
+        self.hook_owed(hook, 0);
+        for result in WRITTEN {
+            let label = Told { hook: hook.to_owned(), result };
+            self.families.hook_writes.get_or_create(&label).inc_by(0);
+        }
+    }
+
     /// Writes every figure in OpenMetrics text.
     pub fn encode(&self) -> String {
         self.measure_running();
@@ -320,6 +342,7 @@ mod tests {
             budget: model::Budget { burst: 150, per_second: 6.0, write_reserve: 30 },
             at: Timestamp::UNIX_EPOCH,
         });
+        metrics.hook_known("ops");
         let text = metrics.encode();
         let prefixed = |prefix: &'static str| {
             text.lines().filter_map(move |line| line.strip_prefix(prefix)).collect::<Vec<_>>()
@@ -333,6 +356,8 @@ mod tests {
             "levelset_build info",
             "levelset_drift_fields gauge",
             "levelset_frozen_objects gauge",
+            "levelset_hook_owed gauge",
+            "levelset_hook_writes counter",
             "levelset_host_owed gauge",
             "levelset_host_writes counter",
             "levelset_managed_objects gauge",

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use levelset::aws::{Asserted, Budgeted, Budgets};
+use levelset::cli::alerts::Alerts;
 use levelset::cli::telling::Heard;
 use levelset::desired::{Cache, Guard};
 use levelset::model::fence::Lost;
+use levelset::model::listener::Listener;
 use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{
     AccountId, ChangeSet, Clock, Cloud, Entry, Fence, Key, ObjectStatus, Region, Revision, Scope,
@@ -81,6 +83,8 @@ pub(crate) struct Stage {
     pub(crate) engine: Arc<Engine>,
     /// How passes ended.
     pub(crate) heard: Arc<Heard>,
+    /// What a person should know of the objects.
+    pub(crate) alerts: Arc<Alerts>,
     lease: Arc<Lease>,
     changes: mpsc::Sender<ChangeSet>,
     commits: Mutex<u32>,
@@ -99,11 +103,12 @@ impl Stage {
         let token = store.grant(Shard::default()).await.unwrap();
         let lease = Arc::new(Lease { token, is_lost: AtomicBool::new(false) });
         let cache = Cache::new(Guard::default());
-        let heard = Arc::new(Heard::default());
+        let (heard, alerts) = (Arc::new(Heard::default()), Arc::new(Alerts::default()));
+        let listeners: Vec<Arc<dyn Listener>> = vec![heard.clone(), alerts.clone()];
         let engine = Arc::new(Engine {
             agent: "levelset".to_owned(),
             environments: environments(),
-            listener: heard.clone(),
+            listener: Arc::new(listeners),
             desired: cache.reader(),
             ..engine(&sandbox, budgets, &store, &lease, &clock)
         });
@@ -118,7 +123,7 @@ impl Stage {
         worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
         tasks.spawn(triggers.run(received, watched, stop));
         let commits = Mutex::default();
-        Self { sandbox, store, engine, heard, lease, changes, commits, _health: health }
+        Self { sandbox, store, engine, heard, alerts, lease, changes, commits, _health: health }
     }
 
     /// Delivers a commit that holds these files and no others.

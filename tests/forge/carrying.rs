@@ -8,7 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 use levelset::forge::api::State;
 use levelset::forge::comment;
 use levelset::forge::commit::Content;
-use levelset::forge::courier::{Courier, Marks, Ports, Tally};
+use levelset::forge::courier::{Courier, Ports, Tally};
+use levelset::forge::peer::{GitHost, Marks};
 use levelset::model::fence::Lost;
 use levelset::model::outbox::{Outbox, Topic, Wanted};
 use levelset::model::webhook::Host;
@@ -91,17 +92,17 @@ impl World {
     }
 
     fn start(&mut self) {
+        let marks = Marks { agent: "prod".to_owned(), link: None };
         let ports = Ports {
-            api: self.host.api(),
+            peer: Arc::new(GitHost::new(self.host.api(), marks)),
             outbox: self.store.clone(),
             fence: Arc::new(Held(self.token)),
             clock: self.clock.clone(),
             news: self.news.clone(),
             tally: self.tally.clone(),
         };
-        let marks = Marks { agent: "prod".to_owned(), link: None };
         self.stop = CancellationToken::new();
-        let courier = Courier::new(ports, marks, StdRng::seed_from_u64(7));
+        let courier = Courier::new(ports, StdRng::seed_from_u64(7));
         self.tasks.spawn(courier.run(self.stop.clone()));
     }
 

@@ -44,6 +44,16 @@ pub(super) struct Taken {
     pub(super) at: Timestamp,
 }
 
+/// An issue that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Issue {
+    pub(super) number: u64,
+    pub(super) author: String,
+    pub(super) title: String,
+    pub(super) body: String,
+    pub(super) is_open: bool,
+}
+
 pub(super) struct State {
     pub(super) weather: Weather,
     /// The commits that it knows; `None` for every one.
@@ -51,6 +61,7 @@ pub(super) struct State {
     pub(super) token: String,
     pub(super) taken: Vec<Taken>,
     pub(super) comments: Vec<(u64, String, String)>,
+    pub(super) issues: Vec<Issue>,
     /// The open pull requests, as GitHub lists them.
     pub(super) pulls: Vec<Value>,
     /// When it was written to, whether or not it took it.
@@ -76,6 +87,7 @@ impl FakeHost {
             token: TOKEN.to_owned(),
             taken: Vec::new(),
             comments: Vec::new(),
+            issues: Vec::new(),
             pulls: Vec::new(),
             writes: Vec::new(),
             reads: 0,
@@ -186,6 +198,9 @@ impl FakeHost {
         if let Some(revision) = revision(&path) {
             return self.status(state, revision, &body);
         }
+        if let Some(number) = issue(&path) {
+            return self.issue(state, request, number, &body);
+        }
         match (request.method, path.as_str()) {
             (Method::Get, path) if path.ends_with("/user") => answer(200, user("levelset-bot")),
             (Method::Get, path) if path.ends_with("/pulls") => {
@@ -254,6 +269,73 @@ impl FakeHost {
                 no(400, "Bad request")
             }
             _ => None,
+        }
+    }
+
+    /// Takes what is asked of issues: of all of them, or of one.
+    fn issue(
+        &self,
+        state: &mut State,
+        request: &Request,
+        number: Option<u64>,
+        body: &Value,
+    ) -> Answer {
+        let text = |member: &str| body[member].as_str().map(str::to_owned);
+        let description = if self.kind == Host::GitLab { "description" } else { "body" };
+        let change = |issue: &mut Issue| {
+            let (title, words) = (text("title"), text(description));
+            issue.title = title.unwrap_or_else(|| issue.title.clone());
+            issue.body = words.unwrap_or_else(|| issue.body.clone());
+            match body["state"].as_str().or(body["state_event"].as_str()) {
+                Some("open" | "reopen") => issue.is_open = true,
+                Some("closed" | "close") => issue.is_open = false,
+                Some(other) => panic!("there is no state {other}"),
+                None => {}
+            }
+        };
+        match (request.method, number) {
+            (Method::Get, None) => {
+                self.asks_for_its_own(request);
+                answer(200, state.issues.iter().map(|it| self.shown(it)).collect())
+            }
+            (Method::Post, None) => {
+                let author = "levelset-bot".to_owned();
+                let number = 100 + state.issues.len() as u64;
+                let (title, body) = (String::new(), String::new());
+                let mut issue = Issue { number, author, title, body, is_open: true };
+                change(&mut issue);
+                assert!(!issue.title.is_empty() && issue.title.len() <= 255, "{issue:?}");
+                state.issues.push(issue.clone());
+                answer(201, self.shown(&issue))
+            }
+            (_, Some(number)) => match state.issues.iter_mut().find(|it| it.number == number) {
+                Some(issue) => {
+                    change(issue);
+                    answer(200, self.shown(issue))
+                }
+                None => answer(404, json!({ "message": "Not Found" })),
+            },
+            (method, None) => panic!("{method:?} of all issues"),
+        }
+    }
+
+    fn asks_for_its_own(&self, request: &Request) {
+        let (name, value) = match self.kind {
+            Host::GitHub => ("creator", "levelset-bot"),
+            Host::Gitea => ("created_by", "levelset-bot"),
+            _ => ("scope", "created_by_me"),
+        };
+        let mut pairs = request.url.query_pairs();
+        assert!(pairs.any(|(it, of)| it == name && of == value), "{request}");
+    }
+
+    fn shown(&self, issue: &Issue) -> Value {
+        let Issue { number, author, title, body, .. } = issue;
+        match self.kind {
+            Host::GitLab => {
+                json!({ "iid": number, "title": title, "description": body, "author": user(author) })
+            }
+            _ => json!({ "number": number, "title": title, "body": body, "user": user(author) }),
         }
     }
 
@@ -356,6 +438,16 @@ fn revision(path: &str) -> Option<&str> {
         [.., "commit", revision, "statuses", "build"] | [.., "statuses", revision] => {
             Some(revision)
         }
+        _ => None,
+    }
+}
+
+/// Finds what a path says of issues: all of them, or one; comments on one are another thing.
+fn issue(path: &str) -> Option<Option<u64>> {
+    let mut parts = path.rsplit('/');
+    match (parts.next()?, parts.next()?) {
+        ("issues", _) => Some(None),
+        (number, "issues") => number.parse().ok().map(Some),
         _ => None,
     }
 }

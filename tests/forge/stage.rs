@@ -38,7 +38,7 @@ for line in sys.stdin:
     print(opener.open(request, timeout=10).read().decode())
 "#;
 
-fn scope() -> Scope {
+pub(super) fn scope() -> Scope {
     Scope { account: AccountId::new("111122223333"), region: Region::new("eu-west-1") }
 }
 
@@ -106,6 +106,16 @@ impl Stage {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 
+    /// Returns everything that the agent has written: its log, and the files of its state.
+    pub(super) fn traces(&self) -> Vec<u8> {
+        let mut traces = fs::read(self.log()).unwrap();
+        for entry in fs::read_dir(self.folder.path().join("state")).unwrap() {
+            let path = entry.unwrap().path();
+            traces.extend(if path.is_file() { fs::read(path).unwrap() } else { Vec::new() });
+        }
+        traces
+    }
+
     fn log(&self) -> PathBuf {
         self.folder.path().join("log")
     }
@@ -145,7 +155,12 @@ impl Stage {
 
     /// Commits a manifest of this name and pushes it over HTTP; returns the commit.
     pub(super) fn push(&self, name: &str) -> String {
-        let commit = self.clone.commit(&[(&format!("{name}.yaml"), &manifest(name))]);
+        self.push_text(name, &manifest(name))
+    }
+
+    /// Commits the text of a manifest and pushes it over HTTP; returns the commit.
+    pub(super) fn push_text(&self, name: &str, text: &str) -> String {
+        let commit = self.clone.commit(&[(&format!("{name}.yaml"), text)]);
         self.clone.git(&["push", "-q", &self.server.url(), "main"]);
         commit
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use levelset::aws::Budgets;
 use levelset::cli::telling::{self, Heard, Telling};
-use levelset::forge::courier::{self, Courier, Marks, Tally};
+use levelset::forge::courier::{self, Courier, Tally};
+use levelset::forge::peer::{GitHost, Marks};
 use levelset::model::outbox::Outbox;
 use levelset::model::webhook::Host;
 use levelset::model::{Call, Key};
@@ -62,16 +63,16 @@ impl World {
             news: news.clone(),
         };
         let telling = Telling::new(ports, "prod".to_owned(), Some("main".to_owned()));
+        let marks = Marks { agent: "prod".to_owned(), link: None };
         let ports = courier::Ports {
-            api: self.host.api(),
+            peer: Arc::new(GitHost::new(self.host.api(), marks)),
             outbox,
             fence: engine.fence.clone(),
             clock: engine.clock.clone(),
             news,
             tally: Arc::new(Uncounted),
         };
-        let marks = Marks { agent: "prod".to_owned(), link: None };
-        let courier = Courier::new(ports, marks, StdRng::seed_from_u64(7));
+        let courier = Courier::new(ports, StdRng::seed_from_u64(7));
         self.stop = CancellationToken::new();
         self.tasks.spawn(telling.run(self.stop.clone()));
         self.tasks.spawn(courier.run(self.stop.clone()));

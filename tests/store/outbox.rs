@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use levelset::model::outbox::{Outbox, Post, Topic, Wanted};
-use levelset::model::{Revision, Shard};
+use levelset::model::{Key, Revision, Shard};
 use levelset::status::Store;
 
 fn at(millisecond: i64) -> Timestamp {
@@ -24,6 +24,7 @@ pub(super) async fn check<S: Store + Outbox>(store: &S) {
     wanting(store).await;
     settling(store).await;
     forgetting(store).await;
+    lasting(store).await;
     fencing(store).await;
 }
 
@@ -71,6 +72,22 @@ async fn forgetting<S: Store + Outbox>(store: &S) {
     assert!(left.iter().all(|post| !post.is_settled()), "what is owed is never forgotten");
     store.record(&Post::new(comment(7, "2")), token).await.unwrap();
     assert_eq!(store.posts().await.unwrap(), left, "what is forgotten stays so");
+}
+
+async fn lasting<S: Store + Outbox>(store: &S) {
+    let token = store.grant(Shard(0)).await.unwrap();
+    let before = store.posts().await.unwrap();
+    let topic = Topic::Hook { hook: "ops".to_owned(), object: Key::workspace("a") };
+    for content in ["drifted", ""] {
+        let told = Wanted { topic: topic.clone(), content: content.to_owned(), at: at(3) };
+        store.want(std::slice::from_ref(&told), token).await.unwrap();
+        let sent = Post { sent: Some(content.to_owned()), ..Post::new(told) };
+        store.record(&sent, token).await.unwrap();
+        store.forget(at(9999), token).await.unwrap();
+        let is_kept = store.posts().await.unwrap().contains(&sent);
+        assert_eq!(is_kept, !content.is_empty(), "what stands of an object is told no second time");
+    }
+    assert_eq!(store.posts().await.unwrap(), before);
 }
 
 async fn fencing<S: Store + Outbox>(store: &S) {

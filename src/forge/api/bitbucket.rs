@@ -119,7 +119,7 @@ impl Bitbucket {
             found.extend(page.values);
             next = page.next.map(|url| self.0.own(&url)).transpose()?;
         }
-        Err(Refusal::unreadable("list of a bearable length"))
+        Err(Refusal::endless())
     }
 
     /// Where people look at a commit: a status has to lead somewhere.

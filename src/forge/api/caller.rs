@@ -121,7 +121,7 @@ impl Caller {
             next =
                 answer.header("link").and_then(next_page).map(|url| self.own(&url)).transpose()?;
         }
-        Err(Refusal::unreadable("list of a bearable length"))
+        Err(Refusal::endless())
     }
 
     /// Changes something; returns the answer.

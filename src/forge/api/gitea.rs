@@ -5,18 +5,13 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::caller::parse;
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, PullRequest, State};
+use super::issues::{Issues, User};
+use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Issue, PullRequest, State};
 use crate::forge::wire::Method;
 use crate::model::Revision;
 
 /// Speaks with a repository of Gitea or Forgejo.
 pub struct Gitea(pub Caller);
-
-#[derive(Deserialize)]
-struct User {
-    login: String,
-}
 
 #[derive(Deserialize)]
 struct Request {
@@ -34,20 +29,18 @@ struct Side {
     repo_id: i64,
 }
 
-#[derive(Deserialize)]
-struct Note {
-    id: u64,
-    #[serde(default)]
-    body: String,
-    user: Option<User>,
-}
-
 const fn word(state: State) -> &'static str {
     match state {
         State::Pending => "pending",
         State::Success => "success",
         State::Failure => "failure",
         State::Superseded => "warning",
+    }
+}
+
+impl Gitea {
+    fn issues(&self) -> Issues<'_> {
+        Issues { caller: &self.0, page: ("limit", "50"), author: "created_by" }
     }
 }
 
@@ -75,26 +68,31 @@ impl Api for Gitea {
     }
 
     fn comments(&self, number: u64) -> ApiFuture<'_, Vec<Comment>> {
-        Box::pin(async move {
-            let url = self.0.of(&["issues", &number.to_string(), "comments"])?;
-            let found = self.0.pages::<Note>(url).await?;
-            Ok(found.into_iter().map(Comment::from).collect())
-        })
+        Box::pin(async move { self.issues().comments(number).await })
     }
 
     fn add_comment<'a>(&'a self, number: u64, body: &'a str) -> ApiFuture<'a, String> {
-        Box::pin(async move {
-            let url = self.0.of(&["issues", &number.to_string(), "comments"])?;
-            let answer = self.0.write(Method::Post, url, json!({ "body": body })).await?;
-            Ok(parse::<Note>(&answer)?.id.to_string())
-        })
+        Box::pin(async move { self.issues().add_comment(number, body).await })
     }
 
     fn edit_comment<'a>(&'a self, _: u64, id: &'a str, body: &'a str) -> ApiFuture<'a, ()> {
-        Box::pin(async move {
-            let url = self.0.of(&["issues", "comments", id])?;
-            self.0.write(Method::Patch, url, json!({ "body": body })).await.map(drop)
-        })
+        Box::pin(async move { self.issues().edit_comment(id, body).await })
+    }
+
+    fn own_issues(&self) -> ApiFuture<'_, Vec<Comment>> {
+        Box::pin(async move { self.issues().of(&self.myself().await?).await })
+    }
+
+    fn add_issue<'a>(&'a self, issue: &'a Issue) -> ApiFuture<'a, String> {
+        Box::pin(async move { self.issues().add(issue).await })
+    }
+
+    fn edit_issue<'a>(&'a self, id: &'a str, issue: &'a Issue) -> ApiFuture<'a, ()> {
+        Box::pin(async move { self.issues().edit(id, issue).await })
+    }
+
+    fn close_issue<'a>(&'a self, id: &'a str) -> ApiFuture<'a, ()> {
+        Box::pin(async move { self.issues().close(id).await })
     }
 
     fn myself(&self) -> ApiFuture<'_, String> {
@@ -111,16 +109,6 @@ impl From<Request> for PullRequest {
             head_branch: request.head.branch,
             base_branch: request.base.branch,
             link: request.html_url,
-        }
-    }
-}
-
-impl From<Note> for Comment {
-    fn from(note: Note) -> Self {
-        Self {
-            id: note.id.to_string(),
-            author: note.user.map(|user| user.login).unwrap_or_default(),
-            body: note.body,
         }
     }
 }

@@ -5,19 +5,14 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::caller::parse;
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, PullRequest, State};
+use super::issues::{Issues, User};
+use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Issue, PullRequest, State};
 use crate::forge::credentials::Credentials;
 use crate::forge::wire::Method;
 use crate::model::Revision;
 
 /// Speaks with a repository of GitHub.
 pub struct GitHub(pub Caller);
-
-#[derive(Deserialize)]
-struct User {
-    login: String,
-}
 
 #[derive(Deserialize)]
 struct Slug {
@@ -46,15 +41,6 @@ struct Repository {
     full_name: String,
 }
 
-#[derive(Deserialize)]
-struct Note {
-    id: u64,
-    #[serde(default)]
-    body: Option<String>,
-    /// `null` when the person is gone.
-    user: Option<User>,
-}
-
 /// The words for a state; the host has none for a commit whose place another one took.
 const fn word(state: State) -> &'static str {
     match state {
@@ -62,6 +48,12 @@ const fn word(state: State) -> &'static str {
         State::Success => "success",
         State::Failure => "failure",
         State::Superseded => "error",
+    }
+}
+
+impl GitHub {
+    fn issues(&self) -> Issues<'_> {
+        Issues { caller: &self.0, page: ("per_page", "100"), author: "creator" }
     }
 }
 
@@ -91,27 +83,31 @@ impl Api for GitHub {
     }
 
     fn comments(&self, number: u64) -> ApiFuture<'_, Vec<Comment>> {
-        Box::pin(async move {
-            let mut url = self.0.of(&["issues", &number.to_string(), "comments"])?;
-            url.query_pairs_mut().append_pair("per_page", "100");
-            let found = self.0.pages::<Note>(url).await?;
-            Ok(found.into_iter().map(Comment::from).collect())
-        })
+        Box::pin(async move { self.issues().comments(number).await })
     }
 
     fn add_comment<'a>(&'a self, number: u64, body: &'a str) -> ApiFuture<'a, String> {
-        Box::pin(async move {
-            let url = self.0.of(&["issues", &number.to_string(), "comments"])?;
-            let answer = self.0.write(Method::Post, url, json!({ "body": body })).await?;
-            Ok(parse::<Note>(&answer)?.id.to_string())
-        })
+        Box::pin(async move { self.issues().add_comment(number, body).await })
     }
 
     fn edit_comment<'a>(&'a self, _: u64, id: &'a str, body: &'a str) -> ApiFuture<'a, ()> {
-        Box::pin(async move {
-            let url = self.0.of(&["issues", "comments", id])?;
-            self.0.write(Method::Patch, url, json!({ "body": body })).await.map(drop)
-        })
+        Box::pin(async move { self.issues().edit_comment(id, body).await })
+    }
+
+    fn own_issues(&self) -> ApiFuture<'_, Vec<Comment>> {
+        Box::pin(async move { self.issues().of(&self.myself().await?).await })
+    }
+
+    fn add_issue<'a>(&'a self, issue: &'a Issue) -> ApiFuture<'a, String> {
+        Box::pin(async move { self.issues().add(issue).await })
+    }
+
+    fn edit_issue<'a>(&'a self, id: &'a str, issue: &'a Issue) -> ApiFuture<'a, ()> {
+        Box::pin(async move { self.issues().edit(id, issue).await })
+    }
+
+    fn close_issue<'a>(&'a self, id: &'a str) -> ApiFuture<'a, ()> {
+        Box::pin(async move { self.issues().close(id).await })
     }
 
     fn myself(&self) -> ApiFuture<'_, String> {
@@ -136,16 +132,6 @@ impl From<Request> for PullRequest {
             base_branch: request.base.branch,
             is_fork,
             link: request.html_url,
-        }
-    }
-}
-
-impl From<Note> for Comment {
-    fn from(note: Note) -> Self {
-        Self {
-            id: note.id.to_string(),
-            author: note.user.map(|user| user.login).unwrap_or_default(),
-            body: note.body.unwrap_or_default(),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! GitLab.
 //!
-//! Source: "Commits API" (commit statuses), "Merge requests API", "Notes API" and "Users API" in
+//! Source: "Commits API" (commit statuses), "Merge requests API", "Notes API", "Issues API" and "Users API" in
 //! GitLab's documentation.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::caller::parse;
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, PullRequest, State};
+use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Issue, PullRequest, State};
 use crate::forge::refusal::Refusal;
 use crate::forge::wire::Method;
 use crate::model::Revision;
@@ -43,6 +43,19 @@ struct Note {
     /// Set for those on single lines.
     #[serde(rename = "type")]
     kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    iid: u64,
+    #[serde(default)]
+    description: Option<String>,
+    author: User,
+}
+
+#[derive(Deserialize)]
+struct Added {
+    iid: u64,
 }
 
 /// The words for a state. It is a state machine that goes only from `running` to an end, so nothing
@@ -116,6 +129,40 @@ impl Api for GitLab {
         })
     }
 
+    fn own_issues(&self) -> ApiFuture<'_, Vec<Comment>> {
+        Box::pin(async move {
+            let mut url = self.0.of(&["issues"])?;
+            url.query_pairs_mut().extend_pairs([("scope", "created_by_me"), ("per_page", "100")]);
+            let found = self.0.pages::<Listed>(url).await?;
+            Ok(found.into_iter().map(Comment::from).collect())
+        })
+    }
+
+    fn add_issue<'a>(&'a self, issue: &'a Issue) -> ApiFuture<'a, String> {
+        Box::pin(async move {
+            let url = self.0.of(&["issues"])?;
+            let body = json!({ "title": issue.title, "description": issue.body });
+            let answer = self.0.write(Method::Post, url, body).await?;
+            Ok(parse::<Added>(&answer)?.iid.to_string())
+        })
+    }
+
+    fn edit_issue<'a>(&'a self, id: &'a str, issue: &'a Issue) -> ApiFuture<'a, ()> {
+        Box::pin(async move {
+            let (title, description) = (&issue.title, &issue.body);
+            let body =
+                json!({ "title": title, "description": description, "state_event": "reopen" });
+            self.0.write(Method::Put, self.0.of(&["issues", id])?, body).await.map(drop)
+        })
+    }
+
+    fn close_issue<'a>(&'a self, id: &'a str) -> ApiFuture<'a, ()> {
+        Box::pin(async move {
+            let body = json!({ "state_event": "close" });
+            self.0.write(Method::Put, self.0.of(&["issues", id])?, body).await.map(drop)
+        })
+    }
+
     fn myself(&self) -> ApiFuture<'_, String> {
         Box::pin(async move { Ok(self.0.read::<User>(self.0.at(&["user"])?).await?.username) })
     }
@@ -131,6 +178,13 @@ impl From<Request> for PullRequest {
             is_fork: request.source_project_id != Some(request.target_project_id),
             link: request.web_url,
         }
+    }
+}
+
+impl From<Listed> for Comment {
+    fn from(issue: Listed) -> Self {
+        let body = issue.description.unwrap_or_default();
+        Self { id: issue.iid.to_string(), author: issue.author.username, body }
     }
 }
 

@@ -15,6 +15,7 @@ mod caller;
 mod gitea;
 mod github;
 mod gitlab;
+mod issues;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -32,7 +33,7 @@ use super::refusal::Refusal;
 /// The future of a call.
 pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send + 'a>>;
 
-/// Speaks with one repository at a host.
+/// Speaks with one repository at a host; one whose issues are not known refuses what is about them.
 pub trait Api: Send + Sync {
     /// Writes the status of a commit; the same again is taken for done.
     fn set_status<'a>(&'a self, status: &'a CommitStatus) -> ApiFuture<'a, ()>;
@@ -49,8 +50,32 @@ pub trait Api: Send + Sync {
     /// Replaces the text of a comment.
     fn edit_comment<'a>(&'a self, number: u64, id: &'a str, body: &'a str) -> ApiFuture<'a, ()>;
 
+    /// Lists the issues that we wrote, open or not, with their numbers for ids.
+    fn own_issues(&self) -> ApiFuture<'_, Vec<Comment>> {
+        Box::pin(async { Err(no_issues()) })
+    }
+
+    /// Adds an issue; returns its number.
+    fn add_issue<'a>(&'a self, _issue: &'a Issue) -> ApiFuture<'a, String> {
+        Box::pin(async { Err(no_issues()) })
+    }
+
+    /// Replaces title and text of an issue, and opens it if it is closed.
+    fn edit_issue<'a>(&'a self, _id: &'a str, _issue: &'a Issue) -> ApiFuture<'a, ()> {
+        Box::pin(async { Err(no_issues()) })
+    }
+
+    /// Closes an issue.
+    fn close_issue<'a>(&'a self, _id: &'a str) -> ApiFuture<'a, ()> {
+        Box::pin(async { Err(no_issues()) })
+    }
+
     /// Returns who we are, as [`Comment::author`] has it.
     fn myself(&self) -> ApiFuture<'_, String>;
+}
+
+fn no_issues() -> Refusal {
+    Refusal::Refused { status: 0, said: "issues of this host are not known".to_owned() }
 }
 
 /// Says how a commit stands.
@@ -104,7 +129,16 @@ pub struct PullRequest {
     pub link: String,
 }
 
-/// Holds a comment on a pull request.
+/// Holds what an issue says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// The title.
+    pub title: String,
+    /// The text, in the host's Markdown.
+    pub body: String,
+}
+
+/// Holds a comment on a pull request, or the text of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
     /// Its id at the host.

@@ -64,12 +64,12 @@ impl Secrets {
     }
 
     /// Returns the secrets that are shared as they are.
-    pub(super) fn plain(&self) -> impl Iterator<Item = &[u8]> {
+    pub(in crate::forge) fn plain(&self) -> impl Iterator<Item = &[u8]> {
         self.plain.iter().map(|secret| secret.expose_secret().as_bytes())
     }
 
     /// Returns the keys of the signing tokens.
-    pub(super) fn signing(&self) -> impl Iterator<Item = &[u8]> {
+    pub(in crate::forge) fn signing(&self) -> impl Iterator<Item = &[u8]> {
         self.signing.iter().map(|key| key.expose_secret())
     }
 }

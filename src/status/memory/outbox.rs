@@ -24,7 +24,7 @@ impl State {
     }
 
     pub(super) fn forget_posts(&mut self, before: Timestamp) {
-        self.posts.retain(|_, post| !post.is_settled() || post.wanted.at >= truncate(before));
+        self.posts.retain(|_, post| !post.is_over(truncate(before)));
     }
 }
 

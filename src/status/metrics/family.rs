@@ -81,11 +81,23 @@ impl Received {
 }
 
 /// What may become of a write to the Git host.
-const WRITTEN: [&str; 6] = ["sent", "unavailable", "throttled", "denied", "missing", "refused"];
+pub(super) const WRITTEN: [&str; 6] =
+    ["sent", "unavailable", "throttled", "denied", "missing", "refused"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Written {
     pub(super) result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Told {
+    pub(super) hook: String,
+    pub(super) result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Hooked {
+    pub(super) hook: String,
 }
 
 /// Holds every family and the registry that writes them.
@@ -116,6 +128,8 @@ pub(super) struct Families {
     pub(super) webhooks: Family<Received, Counter>,
     pub(super) host_writes: Family<Written, Counter>,
     pub(super) host_owed: Gauge,
+    pub(super) hook_writes: Family<Told, Counter>,
+    pub(super) hook_owed: Family<Hooked, Gauge>,
 }
 
 impl Families {
@@ -146,6 +160,8 @@ impl Families {
             webhooks: Family::default(),
             host_writes: Family::default(),
             host_owed: Gauge::default(),
+            hook_writes: Family::default(),
+            hook_owed: Family::default(),
         };
         families.register_queue();
         families.register_passes();
@@ -260,6 +276,10 @@ impl Families {
         registry.register("levelset_host_writes", writes, self.host_writes.clone());
         let owed = "Statuses and comments that the Git host does not have yet";
         registry.register("levelset_host_owed", owed, self.host_owed.clone());
+        let told = "Messages to hooks by what became of them";
+        registry.register("levelset_hook_writes", told, self.hook_writes.clone());
+        let owed = "Messages that a hook has not taken yet";
+        registry.register("levelset_hook_owed", owed, self.hook_owed.clone());
         let up = "1 when the last read of the repository succeeded, otherwise 0";
         registry.register("levelset_source_up", up, self.source_up.clone());
         let stale = "1 when the repository has not been confirmed for too long, otherwise 0";

@@ -49,10 +49,10 @@ pub(super) async fn settle(to: &mut SqliteConnection, tried: &Post) -> Result<()
 }
 
 pub(super) async fn forget(to: &mut SqliteConnection, before: Timestamp) -> Result<()> {
-    query("DELETE FROM post WHERE since < ?1 AND (refused IS NOT NULL OR sent = wanted)")
-        .bind(before.as_millisecond())
-        .execute(to)
-        .await?;
+    // As `Post::is_over` tells: what is about an object stays until its content is empty.
+    let statement = "DELETE FROM post WHERE since < ?1 AND (refused IS NOT NULL OR sent = wanted) \
+        AND (wanted = '' OR topic LIKE 'status %' OR topic LIKE 'comment %')";
+    query(statement).bind(before.as_millisecond()).execute(to).await?;
     Ok(())
 }
 
