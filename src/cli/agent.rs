@@ -266,6 +266,7 @@ impl Agent {
             agent: Arc::clone(&self.engine),
             looker: ground.looker(&self.engine, &self.stop),
             fetch: ground.fetch(),
+            bell: Arc::clone(&ground.bell),
         }
     }
 

@@ -1,6 +1,9 @@
 //! `levelset run`: the agent, until it is told to stop.
 
+use std::sync::Arc;
+
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 
 use super::agent::Agent;
 use super::clock::system_clock;
@@ -67,14 +70,16 @@ async fn serve(config: &Config, remote: Remote) -> Result<bool, Error> {
     let location = remote.location.clone();
     let access = remote.access.clone();
     let watching = agent.watcher(remote);
-    let webhooks = webhooks::receiver(secrets, config, &location, watching.1.poke.clone());
+    let bell = Arc::new(Notify::new());
+    let waker = webhooks::Waker { branch: watching.1.poke.clone(), pulls: Arc::clone(&bell) };
+    let webhooks = webhooks::receiver(secrets, config, &location, waker);
     let hosts = Hosts::new(config.hosts.value.iter().map(String::as_str));
     let address = agent.serve(config.listen.value, hosts, webhooks).await?;
     let following = agent.follow(watching, triggers);
     let has_issues = config.forge.as_ref().is_some_and(|forge| forge.issues.value);
     let host = told.map(|told| {
         let (host, config) = (told.host, config.clone());
-        let news = agent.tell(told, &Ground { config, location: location.clone(), access });
+        let news = agent.tell(told, &Ground { config, location: location.clone(), access, bell });
         (host, news)
     });
     agent.alert(hooks, host.filter(|_| has_issues));

@@ -1,11 +1,13 @@
 //! Webhooks, joined to what they wake.
 //!
-//! In: the settings, where the repository is, and what wakes the task that reads it. Out: a receiver
-//! for the HTTP server, or nothing when no secret is set.
+//! In: the settings, where the repository is, and a [`Waker`]. Out: a receiver for the HTTP server, or
+//! nothing when no secret is set.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+
+use tokio::sync::Notify;
 
 use super::clock::system_clock;
 use super::error::Error;
@@ -14,16 +16,23 @@ use crate::forge::webhook::{Followed, Receiver, Secrets};
 use crate::model::webhook::{Bell, Host, Webhooks};
 use crate::source::{Location, Poke};
 
-/// Wakes the task that reads the repository.
-struct Waker(Poke);
+/// Wakes whoever looks at what a webhook is about.
+pub(super) struct Waker {
+    /// Wakes the task that reads the branch.
+    pub(super) branch: Poke,
+    /// Wakes the task that follows pull requests; nobody, where none are followed.
+    pub(super) pulls: Arc<Notify>,
+}
 
 impl Bell for Waker {
     fn branch(&self) {
-        self.0.poke();
+        self.branch.poke();
     }
 
-    /// Nobody looks at pull requests.
-    fn pull_request(&self, _number: u64) {}
+    /// Which one it is makes no difference: all that are open are listed with one call.
+    fn pull_request(&self, _number: u64) {
+        self.pulls.notify_one();
+    }
 }
 
 /// Reads the secrets of every host.
@@ -35,12 +44,12 @@ pub(super) fn secrets(config: &Config) -> Result<BTreeMap<Host, Secrets>, Error>
     config.webhooks.iter().map(|(host, settings)| Ok((*host, of_host(settings)?))).collect()
 }
 
-/// Makes a receiver that wakes `poke`; `None` when there are no secrets.
+/// Makes a receiver that wakes; `None` when there are no secrets.
 pub(super) fn receiver(
     secrets: BTreeMap<Host, Secrets>,
     config: &Config,
     location: &Location,
-    poke: Poke,
+    waker: Waker,
 ) -> Option<Arc<dyn Webhooks>> {
     if secrets.is_empty() {
         return None;
@@ -48,7 +57,7 @@ pub(super) fn receiver(
     let told = config.forge.as_ref().and_then(|forge| forge.repository.as_ref());
     let path = told.map(|path| path.value.clone()).or_else(|| location.path());
     let followed = Followed::new(path.as_deref(), location.branch());
-    Some(Arc::new(Receiver::new(secrets, followed, Arc::new(Waker(poke)), system_clock())))
+    Some(Arc::new(Receiver::new(secrets, followed, Arc::new(waker), system_clock())))
 }
 
 fn of_host(settings: &WebhookSecrets) -> Result<Secrets, Error> {

@@ -45,6 +45,10 @@ const POLL: Duration = Duration::from_secs(60);
 /// The shortest time between two looks at what is open.
 const APART: Duration = Duration::from_secs(10);
 
+/// The shortest time between two looks at what is open because of webhooks: 720 in an hour, of the 5,000
+/// that GitHub allows.
+const RUNG: Duration = Duration::from_secs(5);
+
 /// The time between two looks at where the tip is.
 const TICK: Duration = Duration::from_secs(2);
 
@@ -84,6 +88,8 @@ pub(super) struct Ports {
     pub(super) looker: Looker,
     /// How the repository is read.
     pub(super) fetch: Fetch,
+    /// Rings when the host says that a pull request has changed.
+    pub(super) bell: Arc<Notify>,
 }
 
 /// Holds what the agent's own settings and repository give.
@@ -94,6 +100,8 @@ pub(super) struct Ground {
     pub(super) location: Location,
     /// How it is reached.
     pub(super) access: Access,
+    /// Rings when the host says that a pull request has changed.
+    pub(super) bell: Arc<Notify>,
 }
 
 impl Ground {
@@ -201,16 +209,24 @@ impl Following {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last: Option<(Instant, Option<Revision>)> = None;
-        let mut told = Instant::now();
+        let (mut told, mut is_rung) = (Instant::now(), false);
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                () = self.ports.bell.notified() => is_rung = true,
+                _ = ticks.tick() => {}
+            }
             let tip = self.ports.agent.desired.snapshot().revision.clone();
             let pace = |(at, seen): &(Instant, Option<Revision>)| {
-                at.elapsed() < if *seen == tip { POLL } else { APART }
+                at.elapsed()
+                    < match *seen == tip {
+                        _ if is_rung => RUNG,
+                        true => POLL,
+                        false => APART,
+                    }
             };
             let is_due = tip.is_some() && !last.as_ref().is_some_and(pace);
             let done = if is_due {
-                last = Some((Instant::now(), tip));
+                (last, is_rung) = (Some((Instant::now(), tip)), false);
                 self.round().await
             } else if !self.ended.is_empty() && told.elapsed() >= APART {
                 told = Instant::now();

@@ -1,6 +1,7 @@
 //! Pull requests on a host that lists them, over a real repository and saved answers of AWS.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -9,11 +10,13 @@ use super::*;
 use crate::desired::Cache;
 use crate::forge::api::{ApiFuture, Comment, CommitStatus};
 use crate::kinds;
+use crate::model::cloud::CallFuture;
 use crate::model::fence::Lost;
 use crate::model::status::Truth;
 use crate::model::tree::{ChangeSet, Content, Entry};
 use crate::model::{
-    AccountId, Cloud, Condition, Generation, ObjectStatus, Region, Scope, Shard, Token,
+    AccountId, Call, Cloud, Condition, Generation, ObjectStatus, Region, Scope, Shard, Target,
+    Token,
 };
 use crate::observe::saved::Saved;
 use crate::reconcile::engine::{self, Environment};
@@ -24,13 +27,32 @@ const ANSWERS: &str = include_str!("../../../tests/review/observed.json");
 
 /// Lists what a test has opened; nothing else is asked of it here.
 #[derive(Default)]
-struct Listed(Mutex<Vec<PullRequest>>);
+struct Listed(Mutex<Vec<PullRequest>>, AtomicUsize);
+
+impl Listed {
+    /// Opens a pull request, or pushes to it; its branch begins at the tip.
+    fn push(&self, world: &World, number: u64, files: &[(&str, Option<&str>)]) {
+        let head = world.branch(&format!("refs/pull/{number}/head"), files);
+        let request = PullRequest {
+            number,
+            head: Revision::new(head.to_string()),
+            head_branch: format!("change-{number}"),
+            base_branch: "main".to_owned(),
+            is_fork: false,
+            link: format!("https://git.example/pull/{number}"),
+        };
+        let mut open = self.0.lock().unwrap();
+        open.retain(|other| other.number != number);
+        open.push(request);
+    }
+}
 
 impl Api for Listed {
     fn set_status<'a>(&'a self, _: &'a CommitStatus) -> ApiFuture<'a, ()> {
         unreachable!("the courier carries")
     }
     fn pull_requests(&self) -> ApiFuture<'_, Vec<PullRequest>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
         let open = self.0.lock().unwrap().clone();
         Box::pin(async move { Ok(open) })
     }
@@ -45,6 +67,22 @@ impl Api for Listed {
     }
     fn myself(&self) -> ApiFuture<'_, String> {
         unreachable!("the courier carries")
+    }
+}
+
+/// Answers as the cloud does now, which a test may change.
+struct Changing(Mutex<Arc<Saved>>);
+
+impl Changing {
+    fn become_as(&self, answers: &str) {
+        *self.0.lock().unwrap() = Arc::new(Saved::parse(answers, kinds::all()).unwrap());
+    }
+}
+
+impl Cloud for Changing {
+    fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
+        let now = Arc::clone(&self.0.lock().unwrap());
+        Box::pin(async move { now.call(target, call).await })
     }
 }
 
@@ -83,6 +121,7 @@ struct Scene {
     api: Arc<Listed>,
     outbox: Arc<InMemory>,
     clock: Arc<Steered>,
+    cloud: Arc<Changing>,
     cache: Mutex<Cache>,
     following: Following,
 }
@@ -116,7 +155,9 @@ impl Scene {
         let outbox = Arc::new(InMemory::new());
         let token = outbox.grant(Shard::default()).await.unwrap();
         let cache = Cache::new(Guard::default());
-        let cloud: Arc<dyn Cloud> = Arc::new(Saved::parse(ANSWERS, kinds::all()).unwrap());
+        let answers = Arc::new(Saved::parse(ANSWERS, kinds::all()).unwrap());
+        let changing = Arc::new(Changing(Mutex::new(answers)));
+        let cloud: Arc<dyn Cloud> = changing.clone();
         let agent = placed(ports(cloud.clone(), &outbox, &clock, token), cache.reader());
         let (store, time) = (outbox.clone(), clock.clone());
         let looker: Looker =
@@ -131,10 +172,12 @@ impl Scene {
             agent: Arc::new(agent),
             looker,
             fetch: fetch(&world),
+            bell: Arc::default(),
         };
         let manner = Manner { branch: "main".to_owned(), guard: Guard::default(), forks: false };
         let following = Following::new(ports, manner);
-        let scene = Self { world, api, outbox, clock, cache: Mutex::new(cache), following };
+        let cache = Mutex::new(cache);
+        let scene = Self { world, api, outbox, clock, cloud: changing, cache, following };
         scene.agent_reads();
         scene
     }
@@ -152,20 +195,8 @@ impl Scene {
         let _ = self.cache.lock().unwrap().apply(&changes);
     }
 
-    /// Opens a pull request, or pushes to it; its branch begins at the tip.
     fn push(&self, number: u64, files: &[(&str, Option<&str>)]) {
-        let head = self.world.branch(&format!("refs/pull/{number}/head"), files);
-        let request = PullRequest {
-            number,
-            head: Revision::new(head.to_string()),
-            head_branch: format!("change-{number}"),
-            base_branch: "main".to_owned(),
-            is_fork: false,
-            link: format!("https://git.example/pull/{number}"),
-        };
-        let mut open = self.api.0.lock().unwrap();
-        open.retain(|other| other.number != number);
-        open.push(request);
+        self.api.push(&self.world, number, files);
     }
 
     fn change(&self, number: u64, how: impl Fn(&mut PullRequest)) {
@@ -339,4 +370,49 @@ async fn what_is_closed_or_goes_elsewhere_is_told_once() {
     scene.change(8, |request| request.base_branch = "main".to_owned());
     scene.round().await;
     assert!(scene.title(8).await.contains("Safe to merge"), "it came back");
+}
+
+#[tokio::test]
+async fn drift_that_appears_while_a_pull_request_is_open_is_told_after_a_quarter_of_an_hour() {
+    let mut scene = Scene::new().await;
+    scene.push(7, &[("a.yaml", Some(&manifest("team-search-prod", 9)))]);
+    scene.round().await;
+    let before = scene.comment(7).await.unwrap();
+    let class = "\"DBInstanceClass\": \"db.r6g.xlarge\"";
+    assert!(ANSWERS.contains(class));
+    scene.cloud.become_as(&ANSWERS.replace(class, "\"DBInstanceClass\": \"db.r6g.large\""));
+    scene.wait(14);
+    scene.round().await;
+    assert_eq!(scene.comment(7).await.unwrap(), before, "not before its time");
+    scene.wait(1);
+    scene.round().await;
+    let drifted = scene.comment(7).await.unwrap();
+    assert!(drifted.contains("db.r6g.large`") && drifted != before, "{drifted}");
+    scene.cloud.become_as(ANSWERS);
+    scene.wait(15);
+    scene.round().await;
+    assert_eq!(scene.comment(7).await.unwrap(), before, "and when it is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_leads_to_a_look_at_once_and_a_thousand_of_them_to_few() {
+    let Scene { world, api, outbox, following, cache, .. } = Scene::new().await;
+    let (bell, stop) = (following.ports.bell.clone(), CancellationToken::new());
+    let looks = || api.1.load(Ordering::Relaxed);
+    let tasks = tokio_util::task::TaskTracker::new();
+    tasks.spawn(following.run(stop.clone()));
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(looks(), 1);
+    api.push(&world, 7, &[("a.yaml", Some(&manifest("team-search-prod", 9)))]);
+    bell.notify_one();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(looks(), 2, "at once");
+    for _ in 0..1000 {
+        bell.notify_one();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!((3..=4).contains(&looks()), "{} looks in eleven seconds", looks());
+    assert!(!outbox.posts().await.unwrap().is_empty());
+    stop.cancel();
+    drop(cache);
 }
