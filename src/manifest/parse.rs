@@ -39,11 +39,14 @@ impl Parsed {
     }
 }
 
+/// The byte order mark with which some editors begin a file.
+const BOM: char = '\u{feff}';
+
 /// Reads one file; `path` is relative to the root of the repository.
 pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
     let path: Arc<str> = path.into();
     let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+        Ok(text) => text.strip_prefix(BOM).unwrap_or(text),
         Err(error) => return not_utf8(path, bytes, error.valid_up_to()),
     };
     let source = Source::new(Arc::clone(&path), text);
@@ -70,8 +73,13 @@ fn not_utf8(path: Arc<str>, bytes: &[u8], valid: usize) -> Parsed {
     } else {
         "save it as UTF-8"
     };
-    let mistake = Mistake::error(valid..valid, "NotUtf8", "the file is not UTF-8 text").hint(hint);
-    let problem = Source::new(path, &text).problem(mistake);
+    // A byte order mark is no column of the first line.
+    let (text, at) = match text.strip_prefix(BOM) {
+        Some(rest) => (rest, valid.saturating_sub(BOM.len_utf8())),
+        None => (&*text, valid),
+    };
+    let mistake = Mistake::error(at..at, "NotUtf8", "the file is not UTF-8 text").hint(hint);
+    let problem = Source::new(path, text).problem(mistake);
     Parsed { problems: vec![problem], unsure: true, ..Parsed::default() }
 }
 
