@@ -17,7 +17,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("desired", &["model", "manifest"]),
     ("queue", &["model"]),
     // What several kinds have in common is no kind.
-    ("kinds", &["model", "kinds::modification", "kinds::parameter_group"]),
+    (
+        "kinds",
+        &["model", "kinds::modification", "kinds::parameter_group", "kinds::policy_document"],
+    ),
     ("observe", &["model"]),
     ("diff", &["model"]),
     ("plan", &["model"]),

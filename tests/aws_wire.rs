@@ -12,6 +12,7 @@ mod groups;
 mod life;
 mod removal;
 mod roles;
+mod secrets;
 
 use std::sync::Arc;
 

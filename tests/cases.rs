@@ -251,15 +251,15 @@ fn compare(
     Ok(outcome(calls, &found, notices))
 }
 
-/// What AWS is still working on, or gave up on, is not compared; only kinds that are read one by one
-/// have cases of that.
+/// What AWS is still working on, or gave up on, is not compared, nor what is not ours to change; few
+/// kinds have cases of that.
 fn unsettled(readiness: &Readiness) -> Option<Wait> {
     let (code, reason) = match readiness {
         Readiness::Waiting { code, reason } | Readiness::Broken { code, reason } => (code, reason),
         Readiness::Ready | Readiness::Limited { .. } => return None,
     };
-    let is_ours = ["InProgress", "UnknownType", "RequestFailed"].contains(&code.as_str())
-        || reason.starts_with("AWS could not");
+    let told = ["InProgress", "UnknownType", "RequestFailed", "ManagedByService", "CopyOfAnother"];
+    let is_ours = told.contains(&code.as_str()) || reason.starts_with("AWS could not");
     is_ours.then(|| Wait { field: String::new(), code: code.clone(), reason: reason.clone() })
 }
 

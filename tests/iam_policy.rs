@@ -17,10 +17,11 @@ fn root() -> PathBuf {
 }
 
 /// The first words of operations; after one of them comes a capital.
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 27] = [
     "Add",
     "Attach",
     "Authorize",
+    "Cancel",
     "Create",
     "Delete",
     "Describe",
@@ -32,9 +33,11 @@ const VERBS: [&str; 24] = [
     "Put",
     "Reboot",
     "Remove",
+    "Replicate",
     "Reset",
     "Restore",
     "Revoke",
+    "Rotate",
     "Start",
     "Stop",
     "Tag",

@@ -178,6 +178,7 @@ impl Session {
             JsonClient::new(protocol, account, &config, timeouts, wallet, clock)
         };
         let cloud_control = json(json::CLOUD_CONTROL).await?;
+        let secrets_manager = json(json::SECRETS_MANAGER).await?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
@@ -189,6 +190,7 @@ impl Session {
                 iam: Box::new(iam),
                 cloudformation: Box::new(cloudformation),
                 cloud_control: Box::new(cloud_control),
+                secrets_manager: Box::new(secrets_manager),
             },
             wallet,
         })

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use aws_types::SdkConfig;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use super::credentials::Wallet;
@@ -39,17 +40,17 @@ impl JsonClient {
         Ok(Self { protocol, signed: Signed::new(place, timeouts, wallet, clock)? })
     }
 
-    async fn send(&self, operation: &str, body: String) -> Result<String, Failure> {
+    async fn send(&self, operation: &str, body: SecretString) -> Result<String, Failure> {
         let target = format!("{}.{operation}", self.protocol.target);
         let headers =
             [("content-type", self.protocol.content_type), ("x-amz-target", target.as_str())];
-        let answer = self.signed.post(&headers, body).await?;
+        let answer = self.signed.post(&headers, body.expose_secret().to_owned()).await?;
         if answer.is_success() { Ok(answer.body) } else { Err(refused(&answer)) }
     }
 }
 
 impl Json for JsonClient {
-    fn post<'a>(&'a self, operation: &'a str, body: String) -> Body<'a> {
+    fn post<'a>(&'a self, operation: &'a str, body: SecretString) -> Body<'a> {
         Box::pin(self.send(operation, body))
     }
 }

@@ -6,8 +6,9 @@ use super::judge::Judgement;
 use super::value;
 
 /// Judges a key. An alias and a key id cannot be compared without asking KMS, so that is doubt and
-/// never a difference.
-pub(super) fn judge(want: &Value, have: Option<&Value>) -> Judgement {
+/// never a difference. `unsaid` is the alias of the key that AWS leaves out of its answers: any other
+/// one is not it.
+pub(super) fn judge(want: &Value, have: Option<&Value>, unsaid: Option<&str>) -> Judgement {
     let (Some(declared), Some(actual)) = (want.as_str(), have.and_then(Value::as_str)) else {
         return Judgement::of(value::same(want, have), want);
     };
@@ -18,6 +19,10 @@ pub(super) fn judge(want: &Value, have: Option<&Value>) -> Judgement {
     };
     if same {
         return Judgement::Same;
+    }
+    let is_unsaid = |key: &str| unsaid.is_some_and(|unsaid| name(key) == name(unsaid));
+    if is_unsaid(declared) != is_unsaid(actual) {
+        return Judgement::differs(want);
     }
     if is_alias(declared) != is_alias(actual) {
         let reason = format!("{declared} cannot be compared with {actual}; declare the key's ARN");

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{arn, certificate, policy_document, set, storage, tags, value, version, window};
+use super::{
+    arn, certificate, policy_document, schedule, set, storage, tags, value, version, window,
+};
 use crate::model::{Bound, Compare, Observed, Readiness, Rule};
 
 /// Holds both sides, for comparisons that depend on a neighbouring field or on the state.
@@ -79,12 +81,16 @@ pub(super) fn judge(
         Compare::Membership { name, status } => set::membership(want, have, name, status),
         Compare::Tags => tags::judge(want, sides.actual.tags.as_ref()),
         Compare::CreationTag(tag) => tags::creation(want, sides.actual.tags.as_ref(), tag),
+        Compare::TagValue { key, unsaid } => {
+            tags::value(want, sides.actual.tags.as_ref(), key, unsaid)
+        }
         Compare::Presence => value::presence(want, have),
+        Compare::Schedule => schedule::judge(want, have),
         Compare::PolicyDocument => policy_document::judge(want, have, sides),
         Compare::PolicyDocuments { reserved } => {
             policy_document::judge_named(want, have, reserved, sides)
         }
-        Compare::ArnTail => arn::judge(want, have),
+        Compare::ArnTail => arn::judge(want, have, rule.unsaid),
         Compare::Certificate => certificate::judge(want, have),
         // These are compared one by one elsewhere; what cannot be read is never compared.
         Compare::Parameters

@@ -15,6 +15,7 @@ mod parameters;
 mod permissions;
 mod policy_document;
 mod properties;
+mod schedule;
 mod set;
 mod settle;
 mod shape;

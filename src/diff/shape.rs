@@ -52,6 +52,8 @@ impl Shape {
             | Compare::PolicyDocuments { .. } => Self::List,
             Compare::Exact | Compare::FoldCase => Self::Plain,
             Compare::CreationTag(_)
+            | Compare::TagValue { .. }
+            | Compare::Schedule
             | Compare::Tags
             | Compare::Presence
             | Compare::PolicyDocument

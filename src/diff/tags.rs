@@ -34,6 +34,24 @@ pub(super) fn judge(want: &Value, have: Option<&BTreeMap<String, String>>) -> Ju
     Judgement::Differs { from: Some(from.into()), to: to.into(), why }
 }
 
+/// Judges the text of one tag; without the tag, it is what is said to stand for that.
+pub(super) fn value(
+    want: &Value,
+    have: Option<&BTreeMap<String, String>>,
+    key: &str,
+    unsaid: &str,
+) -> Judgement {
+    let Some(tags) = have else {
+        return Judgement::Unclear { code: "TagsNotRead", reason: "the tags were not read".into() };
+    };
+    let there = Value::from(tags.get(key).map_or(unsaid, String::as_str));
+    if value::same(want, Some(&there)) {
+        return Judgement::Same;
+    }
+    let why = "differs from what is declared".to_owned();
+    Judgement::Differs { from: Some(there), to: want.clone(), why }
+}
+
 /// Judges a value by the tag that recorded it at creation; without that tag nothing is known.
 pub(super) fn creation(
     want: &Value,

@@ -6,12 +6,13 @@
 //! JSON) and `cases/` (data-only tests).
 //!
 //! What several kinds have in common stands in files beside the folders: [`modification`],
-//! [`parameter_group`] and, of the bridges to AWS, [`sdk`].
+//! [`parameter_group`], [`policy_document`] and, of the bridges to AWS, [`sdk`].
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
 mod modification;
 mod parameter_group;
+mod policy_document;
 pub(crate) mod sdk;
 
 use crate::model::{Call, Kind, KindName};
@@ -48,6 +49,7 @@ kinds![
     db_cluster,
     db_instance,
     iam_role,
+    secret,
     custom,
 ];
 

@@ -1,5 +1,5 @@
 //! What an object declares that holds something which cannot be made anew: a database its data, a
-//! role the trust that others rest on.
+//! role the trust that others rest on, a secret its value.
 //!
 //! In: an object, or the id of a resource. Out: the same names for both, `KIND/NAME`. Pure. What is
 //! made anew from Git without a loss (groups of parameters and subnets) is none of it.
@@ -11,6 +11,7 @@ use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::spec::Database;
 use crate::kinds::db_instance::{NAME as DB_INSTANCE, spec as instance};
 use crate::kinds::iam_role::{NAME as IAM_ROLE, spec as role};
+use crate::kinds::secret::{NAME as SECRET, spec as secret};
 use crate::model::ResourceId;
 
 /// Returns what an object declares.
@@ -21,7 +22,10 @@ pub fn holdings(object: &Object) -> BTreeSet<String> {
     let databases = database.flat_map(|database| databases(database, name));
     let roles = spec.resources.iam.iter().flat_map(|iam| iam.roles.keys());
     let roles = roles.map(|it| format!("{}/{}", IAM_ROLE, role::role_name(name, it)));
-    databases.chain(roles).collect()
+    let secrets = spec.resources.secrets.iter().flatten();
+    let secrets =
+        secrets.map(|(key, it)| format!("{SECRET}/{}", secret::secret_name(name, key, it)));
+    databases.chain(roles).chain(secrets).collect()
 }
 
 /// Returns a single database, or a cluster with its members.
@@ -38,7 +42,7 @@ fn databases(database: &Database, object: &str) -> Vec<String> {
 
 /// Returns the name of a resource that is one; `None` for any other.
 pub fn holding(id: &ResourceId) -> Option<String> {
-    let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE].contains(&id.kind);
+    let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE, SECRET].contains(&id.kind);
     is_one.then(|| id.to_string())
 }
 
@@ -60,6 +64,7 @@ spec:
     network: {{vpcRef: core}}
     database: {database}
     iam: {{roles: {{api: {{trust: {{services: [ecs-tasks.amazonaws.com]}}}}}}}}
+    secrets: {{key: {{}}, other: {{name: Other}}}}
 "
         );
         let object = parse("a.yaml", text.as_bytes()).objects.remove(0);
@@ -77,12 +82,12 @@ spec:
         agrees(
             "{engine: postgres, version: \"15\", sizeClass: db.r6g.large, identifier: Orders, \
              parameters: {work_mem: \"1\"}}",
-            2,
+            4,
         );
         agrees(
             "{engine: aurora-postgresql, version: \"16\", sizeClass: db.r6g.large, \
              cluster: {members: 2}}",
-            4,
+            6,
         );
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::object::{Object, Spec};
 use super::placed::at_name;
 use crate::kinds::db_instance::spec::{self, Database};
+use crate::kinds::secret::spec as secret;
 use crate::model::{Key, Problem};
 
 /// Returns the problem that a good file has when other files declare its object as well.
@@ -32,7 +33,7 @@ pub(super) fn duplicate(
 pub(super) struct Twin<'a> {
     pub(super) object: &'a Object,
     /// What they share.
-    database: String,
+    shared: Shared,
     others: Vec<&'a Key>,
 }
 
@@ -41,29 +42,41 @@ impl Twin<'_> {
     pub(super) fn problem(&self, bytes: &[u8]) -> Option<Problem> {
         let others: Vec<String> = self.others.iter().map(ToString::to_string).collect();
         let others = others.join(" and ");
-        let message = format!("the database {} is also declared by {others}", self.database);
-        let hint = "give each its own database.identifier; until then it stays with the object \
-                    whose ownership tag it carries, and the other is refused";
+        let Shared { what, name, field } = &self.shared;
+        let message = format!("the {what} {name} is also declared by {others}");
+        let hint = format!(
+            "give each its own {field}; until then it stays with the object whose ownership tag it \
+             carries, and the other is refused"
+        );
         let object = self.object;
         let code = "ResourceDeclaredTwice";
-        at_name(&object.path, bytes, &object.key, code, message, hint.to_owned())
+        at_name(&object.path, bytes, &object.key, code, message, hint)
     }
+}
+
+/// Is a resource of AWS that an object declares under a name that another could declare too.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Shared {
+    what: &'static str,
+    name: String,
+    /// The field that gives it another name.
+    field: &'static str,
 }
 
 /// Finds the objects that share a resource; environments are taken to be apart.
 pub(super) fn twins<'a>(objects: impl Iterator<Item = &'a Arc<Object>>) -> Vec<Twin<'a>> {
-    let mut holders: BTreeMap<(&str, String), Vec<&Object>> = BTreeMap::new();
+    let mut holders: BTreeMap<(&str, Shared), Vec<&Object>> = BTreeMap::new();
     for object in objects {
-        for name in database(object).map(|it| names(it, &object.key.name)).into_iter().flatten() {
-            holders.entry((object.environment(), name)).or_default().push(object);
+        for shared in shared(object) {
+            holders.entry((object.environment(), shared)).or_default().push(object);
         }
     }
     holders.retain(|_, objects| objects.len() > 1);
     let mut found = Vec::new();
-    for ((_, name), objects) in &holders {
+    for ((_, shared), objects) in &holders {
         for object in objects {
             let others = objects.iter().map(|other| &other.key).filter(|key| **key != object.key);
-            found.push(Twin { object, database: name.clone(), others: others.collect() });
+            found.push(Twin { object, shared: shared.clone(), others: others.collect() });
         }
     }
     found
@@ -78,9 +91,14 @@ fn names(database: &Database, object: &str) -> Vec<String> {
     members.chain([format!("cluster {name}")]).collect()
 }
 
-fn database(object: &Object) -> Option<&Database> {
-    match &object.spec {
-        Spec::Workspace(spec) => spec.resources.database.as_ref(),
-        Spec::Network(_) => None,
-    }
+/// Lists the resources of an object whose names are not its own alone.
+fn shared(object: &Object) -> Vec<Shared> {
+    let Spec::Workspace(spec) = &object.spec else { return Vec::new() };
+    let key = &object.key.name;
+    let databases = spec.resources.database.iter().flat_map(|database| names(database, key));
+    let database = |name| Shared { what: "database", name, field: "database.identifier" };
+    let secrets = spec.resources.secrets.iter().flatten();
+    let secrets = secrets.map(|(name, it)| secret::secret_name(key, name, it));
+    let secret = |name| Shared { what: "secret", name, field: "name of the secret" };
+    databases.map(database).chain(secrets.map(secret)).collect()
 }

@@ -19,7 +19,7 @@ use crate::model::{Finding, Key, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
-const OPEN: [&str; 9] = [
+const OPEN: [&str; 10] = [
     "",
     "/metadata",
     "/metadata/annotations",
@@ -27,6 +27,7 @@ const OPEN: [&str; 9] = [
     "/spec/resources",
     "/spec/resources/iam",
     "/spec/resources/iam/roles",
+    "/spec/resources/secrets",
     "/spec/resources/custom",
     "/spec/reconcilePolicy",
 ];

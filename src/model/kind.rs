@@ -26,6 +26,8 @@ pub struct List {
     /// A request parameter that takes a list, and the one value of it that narrows the operation to
     /// this list, where it answers several.
     pub only: Option<(&'static str, &'static str)>,
+    /// A request parameter that is set to `true`, without which the list is not of everything.
+    pub flag: Option<&'static str>,
     /// The request parameter for the page size, and its largest value.
     pub page_size: (&'static str, u32),
     /// The request parameter and the answer's member that carry the continuation.
@@ -95,6 +97,24 @@ pub trait Kind: Send + Sync + 'static {
     /// name, and not an error.
     fn is_found_by_search(&self) -> bool {
         false
+    }
+
+    /// Tells whether that read answers the resource itself, and not a list that holds it.
+    fn is_bare_by_name(&self) -> bool {
+        false
+    }
+
+    /// Tells whether the lists may lag behind what was written by minutes: then nothing that is not as
+    /// declared is believed before the read of the name says it too.
+    fn do_lists_lag(&self) -> bool {
+        false
+    }
+
+    /// Tells whether the lists say everything that a comparison with `desired` needs; if not, the
+    /// resource is read by its name in every pass.
+    fn is_whole_in_lists(&self, desired: &Bound) -> bool {
+        let _ = desired;
+        true
     }
 
     /// Returns further reads that a comparison with `desired` needs, such as the parameters of a
@@ -196,6 +216,13 @@ pub trait Kind: Send + Sync + 'static {
     ///
     /// `snapshot` is the name under which a kind that holds data keeps it; without one the data go.
     fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion;
+
+    /// Says of a resource that AWS deletes by itself later, and until then gives back to whoever asks,
+    /// what a reader should know: a removal has nothing left to do about it.
+    fn passing(&self, actual: &Observed) -> Option<Notice> {
+        let _ = actual;
+        None
+    }
 
     /// Tells whether resources of the kind may refer to each other in a circle, and AWS refuses to
     /// delete one that is referred to: then one that is removed waits for AWS's word, and not for

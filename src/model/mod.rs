@@ -29,6 +29,7 @@ pub mod permission;
 pub mod plan;
 pub mod policy;
 pub mod problem;
+pub mod recipe;
 pub mod reference;
 pub mod review;
 pub mod rules;

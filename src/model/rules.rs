@@ -292,6 +292,13 @@ pub enum Compare {
     },
     /// What the named tag recorded at creation.
     CreationTag(&'static str),
+    /// The text of one tag.
+    TagValue {
+        /// The key of the tag.
+        key: &'static str,
+        /// What a resource without the tag stands for.
+        unsaid: &'static str,
+    },
     /// Tags: declared keys are enforced, AWS's own (`aws:`) and Levelset's are left alone.
     Tags,
     /// Declared `true` means the member exists.
@@ -300,6 +307,9 @@ pub enum Compare {
     ArnTail,
     /// Parameters of a parameter group, by name.
     Parameters,
+    /// How often something happens, in a structure with `ScheduleExpression` or
+    /// `AutomaticallyAfterDays`: a number of days, or an expression.
+    Schedule,
     /// A policy document of IAM, by what it means.
     PolicyDocument,
     /// Policy documents by name, in a list of structures with `PolicyName` and `PolicyDocument`; a

@@ -19,6 +19,9 @@ pub(super) async fn all(
     if let Some((parameter, value)) = list.only {
         first = first.with(parameter, vec![value]);
     }
+    if let Some(parameter) = list.flag {
+        first = first.with(parameter, true);
+    }
     let mut items = Vec::new();
     let mut marker: Option<String> = None;
     for _ in 0..PAGES {

@@ -140,19 +140,28 @@ impl Observer {
         slot: &Slot,
         listing: &mut Option<Listing>,
     ) {
-        if self.is_fresh(listing.as_ref()) && !slot.written_too_much() {
+        // A list that lags says nothing of what was written, however many names that is.
+        let lags = kind.do_lists_lag();
+        if self.is_fresh(listing.as_ref()) && (lags || !slot.written_too_much()) {
             return;
         }
-        slot.forget_writes();
+        if !lags {
+            slot.forget_writes();
+        }
         let target = Target { scope: scope.clone(), kind: kind.name(), cause: Cause::List };
         *listing = Some(self.list(kind, &target).await);
         self.drop_stale();
     }
 
+    /// Reads one resource by its name, whatever the lists say of it.
+    pub async fn observe_by_name(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
+        self.written(id);
+        self.observe(kind, id).await
+    }
+
     /// Reads one resource and its tags anew, whatever was read before: what a deletion rests on.
     pub async fn observe_anew(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
-        self.written(id);
-        match self.observe(kind, id).await {
+        match self.observe_by_name(kind, id).await {
             Observation::Present(actual) => match self.tags(kind, id, actual).await {
                 Ok(tagged) => Observation::Present(tagged),
                 Err(doubt) => Observation::Unknown(doubt),
@@ -243,9 +252,13 @@ impl Observer {
         let at = self.clock.now();
         let mut lists = Lists::new();
         for list in kind.lists() {
-            match answer.get(list.answer).and_then(Value::as_array) {
-                Some(items) => match list::check(list, &call, items) {
-                    Ok(()) => lists.insert(list.answer, items.clone()),
+            let items = match answer.get(list.answer) {
+                None if kind.is_bare_by_name() => Some(vec![answer.clone()]),
+                items => items.and_then(Value::as_array).cloned(),
+            };
+            match items {
+                Some(items) => match list::check(list, &call, &items) {
+                    Ok(()) => lists.insert(list.answer, items),
                     Err(error) => return Observation::Unknown(doubt(error)),
                 },
                 None => return Observation::Unknown(partial(&call.operation, list.answer)),

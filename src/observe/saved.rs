@@ -2,6 +2,10 @@
 //!
 //! The file is one JSON object: `{"DBInstances": [...], "Vpcs": [...], ...}`. A list that is there
 //! and lacks a resource means absent; a list that is missing means unknown. It answers reads only.
+//!
+//! What AWS answers one by one stands in the item of the list that it belongs to: `Parameters` in a
+//! group, `TagList`, and in an item of `SecretList` the `ReplicationStatus` of `describe-secret` and the
+//! `ResourcePolicy` of `get-resource-policy` (`null` for none).
 
 use std::collections::BTreeMap;
 
@@ -85,6 +89,8 @@ impl Saved {
             "DescribeDBParameters" => self.parameters("DBParameterGroups", call),
             "DescribeDBClusterParameters" => self.parameters("DBClusterParameterGroups", call),
             "GetRole" => self.role(call),
+            "DescribeSecret" => self.secret(call),
+            "GetResourcePolicy" => self.resource_policy(call),
             "GetResource" => self.resource(call),
             "DescribeType" => self.with_name("Types", call, &["TypeName"]),
             "GetResourceRequestStatus" => self.request(call),
@@ -113,6 +119,23 @@ impl Saved {
         let lists = [self.list("RoleDetailList", call)?, self.list("Roles", call)?];
         let role = lists.into_iter().flatten().find(|item| matches(item, call));
         role.map(|role| json!({ "Role": role })).ok_or_else(|| not_found(call))
+    }
+
+    /// One secret: an item of `SecretList`, as the list or the read of its name prints it.
+    fn secret(&self, call: &Call) -> Result<Value, CallError> {
+        let id = call.params.get("SecretId");
+        let is_it = |item: &&Value| ["Name", "ARN"].iter().any(|name| item.get(name) == id);
+        let item = self.list("SecretList", call)?.iter().find(is_it);
+        item.cloned().ok_or_else(|| not_found(call))
+    }
+
+    /// The policy of a secret: the `ResourcePolicy` that its item holds; `null` says that it has none.
+    fn resource_policy(&self, call: &Call) -> Result<Value, CallError> {
+        let secret = self.secret(call)?;
+        match secret.get("ResourcePolicy") {
+            Some(policy) => Ok(json!({ "ResourcePolicy": policy })),
+            None => Err(not_recorded(call, "ResourcePolicy of this secret")),
+        }
     }
 
     /// One resource of the Cloud Control API: an item of `ResourceDescriptions` that holds its type.

@@ -277,3 +277,47 @@ async fn a_role_that_only_one_of_two_lists_shows_is_neither_there_nor_absent() {
     }
     assert_eq!(seen[3], Observation::Absent);
 }
+
+fn secret(name: &str) -> ResourceId {
+    ResourceId { kind: kinds::secret::NAME, scope: scope(), name: name.into() }
+}
+
+#[tokio::test]
+async fn what_was_written_of_a_list_that_lags_is_read_by_its_name_however_much_it_is() {
+    let scene = Scene::with(0);
+    let kind = kinds::find(&kinds::secret::NAME).unwrap();
+    let look = async |name: &str| scene.observer.observe(kind, &secret(name)).await;
+    assert_eq!(look("0").await, Observation::Absent);
+    for name in ["0", "1", "2", "3", "4"] {
+        let token = "0".repeat(32);
+        let create = Call::new("secretsmanager", "CreateSecret").with("Name", name);
+        scene.sandbox.ask(&scope(), &create.with("ClientRequestToken", token)).unwrap();
+        scene.observer.written(&secret(name));
+    }
+    for name in ["0", "1", "2", "3", "4"] {
+        assert!(matches!(look(name).await, Observation::Present(_)), "{name}");
+    }
+    let counters = scene.sandbox.counters();
+    let calls = |name: &str| counters[&format!("secretsmanager:{name}")].calls;
+    assert_eq!((calls("ListSecrets"), calls("DescribeSecret")), (1, 6));
+}
+
+#[tokio::test]
+async fn saved_answers_say_whether_a_secret_has_a_policy_or_nothing_is_known_of_it() {
+    let call = |operation| Call::new("secretsmanager", operation).with("SecretId", "a");
+    let ask = async |secret: &str, operation| {
+        let text = format!(r#"{{"SecretList": [{{"Name": "b"}}, {secret}]}}"#);
+        let saved = saved::Saved::parse(&text, kinds::all()).unwrap();
+        let target = Target { scope: scope(), kind: kinds::secret::NAME, cause: Cause::Detail };
+        saved.call(&target, &call(operation)).await
+    };
+    let policy = "GetResourcePolicy";
+    let none = ask(r#"{"Name": "a", "ResourcePolicy": null}"#, policy).await.unwrap();
+    assert!(none["ResourcePolicy"].is_null());
+    let some = ask(r#"{"Name": "a", "ResourcePolicy": "{}"}"#, policy).await.unwrap();
+    assert_eq!(some["ResourcePolicy"], "{}");
+    let unknown = ask(r#"{"Name": "a"}"#, policy).await.unwrap_err();
+    assert_eq!(unknown.code, saved::NOT_RECORDED);
+    let absent = ask(r#"{"Name": "c"}"#, "DescribeSecret").await.unwrap_err();
+    assert_eq!(absent.class, ErrorClass::NotFound);
+}

@@ -220,9 +220,9 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
     }
     step.calls = subject.kind.create(bound);
     if let Some((parameter, token)) = subject.kind.client_token().zip(request.token(&step.resource))
+        && let Some(create) = step.calls.first_mut()
     {
-        step.calls =
-            step.calls.into_iter().map(|call| call.with(parameter, token.as_str())).collect();
+        *create = create.clone().with(parameter, token);
     }
     if request.is_idle() {
         step.verdict = Verdict::Reported;
@@ -260,11 +260,12 @@ fn creation(kind: &dyn Kind, bound: &Bound) -> Vec<Delta> {
         .collect()
 }
 
-/// Tells whether a value says of each of its members that there is none.
+/// Tells whether a value says that there is none, or says so of each of its members.
 fn is_nothing(value: &serde_json::Value) -> bool {
-    value.as_object().is_some_and(|members| {
-        !members.is_empty() && members.values().all(serde_json::Value::is_null)
-    })
+    value.is_null()
+        || value.as_object().is_some_and(|members| {
+            !members.is_empty() && members.values().all(serde_json::Value::is_null)
+        })
 }
 
 /// Lists the values of a creation that are known before its references are.

@@ -137,6 +137,10 @@ fn present(
         step.notices.push(not_ours(&step.resource, tag));
         return step;
     }
+    if let Some(notice) = leaving.kind.passing(actual) {
+        step.notices.push(notice);
+        return step;
+    }
     if let Some(verdict) = within(departure, leaving, actual) {
         step.verdict = verdict;
         return step;

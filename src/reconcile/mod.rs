@@ -4,12 +4,13 @@
 //!
 //! Invariants: a pass is a function of what is desired and what is actual; it keeps nothing in
 //! memory between two passes that changes its result (who waits for what is kept beside, to be early;
-//! what an object at rest was shown, to be quick; nothing depends on either). A trigger carries no content. Every pass ends with a next one, or
-//! with a condition that says why there is none.
+//! what an object at rest was shown, to be quick; nothing depends on either). A trigger carries no
+//! content. Every pass ends with a next one, or with a condition that says why there is none.
 
 pub mod absences;
 mod causes;
 pub mod claims;
+mod compare;
 mod confirm;
 pub mod departures;
 mod dependents;

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use jiff::SignedDuration;
 use serde_json::Value;
 
+use super::compare::{Terms, compare};
 use super::usage::uses;
-use crate::diff::diff;
 use crate::kinds;
+use crate::model::desired::{Field, Unresolved};
 use crate::model::singly::Singly;
 use crate::model::status::Memory;
 use crate::model::{
-    Bound, Change, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource,
+    Bound, Change, Compare, Diff, Doubt, Kind, Observation, Observed, Policy, Readiness, Resource,
     ResourceId, Rule, Window,
 };
 use crate::observe::Observer;
@@ -247,26 +247,82 @@ async fn state(
     (policy, is_open): (&Policy, bool),
 ) -> State {
     let (bound, unresolved) = bind(resource, |id| seen.settled(id).map(|observed| &**observed));
+    let ignore = resource.ignored(&policy.ignore);
+    let terms = Terms { ignore: &ignore, is_open, interval: policy.resync_interval() };
+    let needed = Needed { bound, unresolved, terms };
     match seen.observations.get(&resource.id) {
-        Some(Observation::Present(actual)) => {
-            let ignore = resource.ignored(&policy.ignore);
-            let interval = policy.resync_interval();
-            let terms = Terms { ignore: &ignore, is_open, interval };
-            match compare(observer, kind, bound, actual.clone(), terms).await {
-                Ok(present) => State::Present(Box::new(Present { unresolved, ..present })),
+        Some(Observation::Present(_)) if !kind.is_whole_in_lists(&needed.bound) => {
+            let named = observer.observe_by_name(kind, &resource.id).await;
+            stand(observer, kind, &needed, &named).await
+        }
+        Some(listed) => {
+            let state = stand(observer, kind, &needed, listed).await;
+            if !kind.do_lists_lag() || !is_doubtful(kind, &state) {
+                return state;
+            }
+            let named = observer.observe_by_name(kind, &resource.id).await;
+            stand(observer, kind, &needed, &named).await
+        }
+        None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
+    }
+}
+
+/// Holds what a resource is compared with.
+struct Needed<'a> {
+    bound: Bound,
+    unresolved: BTreeMap<Field, Unresolved>,
+    terms: Terms<'a>,
+}
+
+/// Tells whether a list that lags shows a resource otherwise than it should be.
+fn is_doubtful(kind: &dyn Kind, state: &State) -> bool {
+    let State::Present(present) = state else { return false };
+    !present.diff.is_settled()
+        || !present.bound.is_owned(&present.actual)
+        || kind.readiness(&present.actual) != Readiness::Ready
+}
+
+/// Says how a resource stands by what was observed of it.
+async fn stand(
+    observer: &Observer,
+    kind: &'static dyn Kind,
+    needed: &Needed<'_>,
+    seen: &Observation,
+) -> State {
+    let Needed { bound, unresolved, terms } = needed;
+    match seen {
+        Observation::Present(actual) => {
+            match compare(observer, kind, bound.clone(), actual.clone(), *terms).await {
+                Ok(present) => {
+                    let unresolved = compared(kind, unresolved);
+                    State::Present(Box::new(Present { unresolved, ..present }))
+                }
                 Err(doubt) => State::Unknown(doubt),
             }
         }
-        Some(Observation::Absent) => {
-            let mut needed = unresolved.into_iter().filter(|(field, _)| !is_later(kind, field));
+        Observation::Absent => {
+            let mut needed = unresolved.iter().filter(|(field, _)| !is_later(kind, field));
             match needed.next() {
-                Some((_, why)) => State::Unbound(why),
-                None => absent(observer, kind, bound).await,
+                Some((_, why)) => State::Unbound(why.clone()),
+                None => absent(observer, kind, bound.clone()).await,
             }
         }
-        Some(Observation::Unknown(doubt)) => State::Unknown(doubt.clone()),
-        None => State::Unknown(Doubt::Failed("it was not looked at".to_owned())),
+        Observation::Unknown(doubt) => State::Unknown(doubt.clone()),
     }
+}
+
+/// Returns the unknown values that a resource that exists is compared with: what was needed at its
+/// creation alone is waited for no longer.
+fn compared(
+    kind: &dyn Kind,
+    unresolved: &BTreeMap<Field, Unresolved>,
+) -> BTreeMap<Field, Unresolved> {
+    let is_compared = |field: &str| {
+        let rule = kind.rules().iter().find(|rule| rule.field == field);
+        rule.is_none_or(|rule| rule.compare != Compare::WriteOnly)
+    };
+    let compared = unresolved.iter().filter(|(field, _)| is_compared(field));
+    compared.map(|(field, why)| (field.clone(), why.clone())).collect()
 }
 
 /// Adds to a resource that is to be made what the facts of its type tell.
@@ -277,77 +333,4 @@ async fn absent(observer: &Observer, kind: &'static dyn Kind, mut bound: Bound) 
         Err(doubt) => return State::Unknown(doubt),
     }
     State::Absent(bound)
-}
-
-/// How a resource is compared.
-#[derive(Clone, Copy)]
-struct Terms<'a> {
-    /// The fields of AWS that are left out.
-    ignore: &'a [String],
-    /// True while it is not settled whose the resource is.
-    is_open: bool,
-    /// How often it is looked at.
-    interval: SignedDuration,
-}
-
-/// Compares a resource that exists in what is known of the values it should have; with what was read of
-/// it some looks ago, where that shows no difference.
-async fn compare(
-    observer: &Observer,
-    kind: &'static dyn Kind,
-    bound: Bound,
-    listed: Arc<Observed>,
-    terms: Terms<'_>,
-) -> Result<Present, Doubt> {
-    let readiness = kind.readiness(&listed);
-    if matches!(readiness, Readiness::Waiting { .. } | Readiness::Broken { .. }) {
-        let (diff, unresolved) = (Diff::default(), BTreeMap::new());
-        return Ok(Present { bound, actual: listed, readiness, diff, unresolved });
-    }
-    if let Some(shared) = observer.shared(kind, &bound, &listed, terms.interval)
-        && !terms.is_open
-    {
-        let present = examine(kind, bound.clone(), shared, terms.ignore);
-        if present.diff.is_settled() {
-            return Ok(present);
-        }
-    }
-    let present = read(observer, kind, bound, listed.clone(), terms).await?;
-    if present.diff.is_settled() && !Arc::ptr_eq(&listed, &present.actual) {
-        observer.share(kind, &present.bound.id, &listed, &present.actual);
-    }
-    Ok(present)
-}
-
-/// Compares a resource in everything that AWS has to be asked for.
-async fn read(
-    observer: &Observer,
-    kind: &'static dyn Kind,
-    bound: Bound,
-    listed: Arc<Observed>,
-    terms: Terms<'_>,
-) -> Result<Present, Doubt> {
-    let mut actual = observer.details(kind, &bound, listed).await?;
-    if bound.declared("tags").is_some() {
-        actual = observer.tags(kind, &bound.id, actual).await?;
-    }
-    let mut present = examine(kind, bound, actual, terms.ignore);
-    let is_level = present.diff.deltas.is_empty() && present.diff.refusals.is_empty();
-    if terms.is_open || !is_level {
-        let id = &present.bound.id;
-        present.actual = observer.tags(kind, id, present.actual).await?;
-    }
-    Ok(present)
-}
-
-/// Compares a resource with what was read of it; what was read more may say more of its state.
-fn examine(
-    kind: &'static dyn Kind,
-    bound: Bound,
-    actual: Arc<Observed>,
-    ignore: &[String],
-) -> Present {
-    let readiness = kind.readiness(&actual);
-    let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
-    Present { bound, actual, readiness, diff, unresolved: BTreeMap::new() }
 }

@@ -4,6 +4,7 @@ mod custom;
 mod details;
 mod groups;
 mod roles;
+mod secrets;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

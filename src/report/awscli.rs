@@ -8,6 +8,7 @@
 
 use serde_json::Value;
 
+use crate::model::recipe::{PARAMETER, Recipe};
 use crate::model::{Call, Plan, Step, Verdict};
 
 /// Renders the calls of plans, in the order in which the agent sends them.
@@ -55,9 +56,57 @@ pub fn command(call: &Call, region: &str) -> String {
         service => service,
     };
     let mut words = vec![format!("aws {service} {}", kebab(&call.operation))];
-    words.extend(call.params.iter().map(|(name, value)| parameter(&kebab(name), value)));
+    let plain = call.params.iter().filter(|(name, _)| *name != PARAMETER);
+    words.extend(plain.map(|(name, value)| parameter(&kebab(name), value)));
+    words.extend(Recipe::of(call).map(|recipe| secret(&recipe, region)));
     words.push(format!("--region {}", quote(region)));
     words.join(" ")
+}
+
+/// Writes a secret value: it is made when the command runs, by AWS's own generator, and what stands
+/// around it is put there by the CLI (a multi-select hash of JMESPath), so that it is never on a
+/// screen.
+fn secret(recipe: &Recipe, region: &str) -> String {
+    let mut draw = Call::new("secretsmanager", "GetRandomPassword");
+    draw.params.extend(
+        [
+            ("PasswordLength", Some(Value::from(recipe.password_length))),
+            ("ExcludeCharacters", excluded(recipe)),
+            ("ExcludeNumbers", recipe.exclude_numbers.then_some(true.into())),
+            ("ExcludePunctuation", recipe.exclude_punctuation.then_some(true.into())),
+            ("ExcludeUppercase", recipe.exclude_uppercase.then_some(true.into())),
+            ("ExcludeLowercase", recipe.exclude_lowercase.then_some(true.into())),
+            ("IncludeSpace", recipe.include_space.then_some(true.into())),
+            (
+                "RequireEachIncludedType",
+                (!recipe.require_each_included_type).then_some(false.into()),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?))),
+    );
+    let draw = command(&draw, region);
+    let taken = match &recipe.generate_string_key {
+        None => "--query RandomPassword --output text".to_owned(),
+        Some(key) => format!("--query {} --output json", quote(&object(recipe, key))),
+    };
+    format!("--secret-string \"$({draw} {taken})\"")
+}
+
+fn excluded(recipe: &Recipe) -> Option<Value> {
+    let excluded = &recipe.exclude_characters;
+    (!excluded.is_empty()).then(|| excluded.as_str().into())
+}
+
+/// Writes the JMESPath expression that makes the object: literals stand between backticks.
+fn object(recipe: &Recipe, key: &str) -> String {
+    let name = |name: &str| Value::from(name).to_string();
+    let member = |(member, value): (&String, &Value)| {
+        format!("{}: `{}`", name(member), value.to_string().replace('`', "\\`"))
+    };
+    let mut members: Vec<String> = recipe.secret_string_template.iter().map(member).collect();
+    members.push(format!("{}: RandomPassword", name(key)));
+    format!("{{{}}}", members.join(", "))
 }
 
 fn parameter(name: &str, value: &Value) -> String {
@@ -186,6 +235,27 @@ mod tests {
         words.sort_unstable();
         got.sort_unstable();
         assert_eq!(got, words);
+    }
+
+    #[test]
+    fn a_secret_value_is_made_when_the_command_runs() {
+        let create = |recipe: Value| {
+            let call = Call::new("secretsmanager", "CreateSecret").with("Name", "a/b");
+            command(&call.with(PARAMETER, recipe), "eu-west-1")
+        };
+        assert_eq!(
+            create(json!({"PasswordLength": 20, "ExcludeNumbers": true,
+                "RequireEachIncludedType": false, "ExcludeCharacters": "'\""})),
+            "aws secretsmanager create-secret --name a/b --secret-string \"$(aws secretsmanager \
+             get-random-password --exclude-characters ''\\''\"' --exclude-numbers \
+             --password-length 20 --no-require-each-included-type --region eu-west-1 \
+             --query RandomPassword --output text)\" --region eu-west-1"
+        );
+        let text = create(json!({"SecretStringTemplate": {"user": "a`b", "port": 5432},
+            "GenerateStringKey": "password"}));
+        let query = "--query '{\"port\": `5432`, \"user\": `\"a\\`b\"`, \"password\": RandomPassword}' \
+            --output json)\"";
+        assert!(text.contains(query), "{text}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod iam;
 mod page;
 mod rds;
 mod refusal;
+mod secrets_manager;
 mod services;
 mod spoil;
 mod sts;
@@ -188,6 +189,21 @@ impl Sandbox {
         self.world().at(self.clock.now(), scope, &self.by, |site| {
             let all = site.state.cloud_control.all();
             all.map(|(identifier, it)| (identifier.to_owned(), it.clone())).collect()
+        })
+    }
+
+    /// Describes every secret of an account and region by its name, past rate limit, faults, log and
+    /// the lag of the list.
+    pub fn inspect_secrets(&self, scope: &Scope) -> BTreeMap<String, Value> {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            site.state.secrets_manager.all().collect()
+        })
+    }
+
+    /// Says that a service owns a secret, which no call brings about; tells whether it exists.
+    pub fn hand_secret_over(&self, scope: &Scope, name: &str, service: &str) -> bool {
+        self.world().at(self.clock.now(), scope, &self.by, |site| {
+            site.state.secrets_manager.hand_over(name, service, site.now)
         })
     }
 

@@ -33,6 +33,10 @@ pub(super) const EC2: Paging =
 pub(super) const IAM: Paging =
     Paging { size: "MaxItems", range: (1, 1000), default: 100, marker: "Marker" };
 
+/// The Secrets Manager API pages by 100 unless 1 to 100 are asked for.
+pub(super) const SECRETS: Paging =
+    Paging { size: "MaxResults", range: (1, 100), default: 100, marker: "NextToken" };
+
 impl Paging {
     /// Answers one page of `items`, which are in the order of their names.
     ///

@@ -65,6 +65,7 @@ const CLASSES: &[(&str, ErrorClass)] = &[
     ("ConcurrentOperationException", ErrorClass::NotReady),
     ("ClientTokenConflictException", ErrorClass::NotReady),
     ("EntityAlreadyExists", ErrorClass::AlreadyExists),
+    ("ResourceExistsException", ErrorClass::AlreadyExists),
     ("DBInstanceAlreadyExists", ErrorClass::AlreadyExists),
     ("DBClusterAlreadyExistsFault", ErrorClass::AlreadyExists),
     ("DBParameterGroupAlreadyExists", ErrorClass::AlreadyExists),

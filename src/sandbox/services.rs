@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{cloud_control, ec2, iam, rds, sts};
+use super::{cloud_control, ec2, iam, rds, secrets_manager, sts};
 use crate::model::{Call, Scope};
 
 /// Describes one operation.
@@ -43,6 +43,7 @@ pub(super) const OPERATIONS: &[&[Operation]] = &[
     rds::subnet_group::OPERATIONS,
     rds::snapshot::OPERATIONS,
     rds::tags::OPERATIONS,
+    secrets_manager::OPERATIONS,
     sts::OPERATIONS,
 ];
 
@@ -63,6 +64,7 @@ pub(super) struct State {
     pub(super) ec2: ec2::State,
     pub(super) iam: iam::State,
     pub(super) rds: rds::State,
+    pub(super) secrets_manager: secrets_manager::State,
 }
 
 /// Holds what all accounts and regions share.
@@ -91,6 +93,7 @@ impl Site<'_> {
         let laws = rds::Laws { settings: self.settings, catalog: &self.shared.catalog };
         self.state.rds.advance(self.now, laws);
         self.state.cloud_control.advance(self.now);
+        self.state.secrets_manager.advance(self.now);
     }
 
     /// Makes the ARN of an RDS resource.

@@ -15,6 +15,9 @@ const NATIVE: &[(&str, &str)] = &[
     ("AWS::RDS::DBSubnetGroup", "network"),
     ("AWS::IAM::Role", "iam.roles"),
     ("AWS::IAM::RolePolicy", "iam.roles.NAME.inline"),
+    ("AWS::SecretsManager::ResourcePolicy", "secrets.NAME.policy"),
+    ("AWS::SecretsManager::RotationSchedule", "secrets.NAME.rotation"),
+    ("AWS::SecretsManager::Secret", "secrets"),
 ];
 
 /// Services by whose resources one can give oneself rights, or reach other accounts.

@@ -50,6 +50,7 @@ impl Kind for DbCluster {
             answer: "DBClusters",
             identifier: "DBClusterIdentifier",
             only: None,
+            flag: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

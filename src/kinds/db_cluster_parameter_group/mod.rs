@@ -54,6 +54,7 @@ impl Kind for DbClusterParameterGroup {
             answer: "DBClusterParameterGroups",
             identifier: "DBClusterParameterGroupName",
             only: None,
+            flag: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

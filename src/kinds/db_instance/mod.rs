@@ -65,6 +65,7 @@ impl Kind for DbInstance {
             answer: "DBInstances",
             identifier: "DBInstanceIdentifier",
             only: None,
+            flag: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

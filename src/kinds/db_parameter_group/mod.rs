@@ -54,6 +54,7 @@ impl Kind for DbParameterGroup {
             answer: "DBParameterGroups",
             identifier: "DBParameterGroupName",
             only: None,
+            flag: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

@@ -53,6 +53,7 @@ impl Kind for DbSubnetGroup {
             answer: "DBSubnetGroups",
             identifier: "DBSubnetGroupName",
             only: None,
+            flag: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use super::check_document::{self as document, Place};
 use super::expand::role_name;
 use super::rules::RESERVED;
 use super::spec::{DatabaseAccess, Document, Iam, Oidc, Role, Trust};
+use crate::kinds::policy_document::{self as document, Place};
 use crate::model::Finding;
 use crate::model::reference::has_marker;
 

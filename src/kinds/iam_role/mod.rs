@@ -12,7 +12,6 @@
 
 mod calls;
 mod check;
-mod check_document;
 mod expand;
 mod facts;
 mod permissions;
@@ -60,6 +59,7 @@ impl Kind for IamRole {
                 answer: "RoleDetailList",
                 identifier: "RoleName",
                 only: Some(("Filter", "Role")),
+                flag: None,
                 page_size: PAGING.0,
                 marker: PAGING.1,
             },
@@ -68,6 +68,7 @@ impl Kind for IamRole {
                 answer: "Roles",
                 identifier: "RoleName",
                 only: None,
+                flag: None,
                 page_size: PAGING.0,
                 marker: PAGING.1,
             },

@@ -4,6 +4,7 @@
 //! [`Json`]. Times are numbers on the wire and are written as the AWS CLI shows them.
 
 use aws_smithy_types::DateTime;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use super::query::Body;
@@ -28,10 +29,17 @@ pub(crate) const CLOUD_CONTROL: Protocol = Protocol {
     content_type: "application/x-amz-json-1.0",
 };
 
+/// The protocol of Secrets Manager.
+pub(crate) const SECRETS_MANAGER: Protocol = Protocol {
+    service: "secretsmanager",
+    target: "secretsmanager",
+    content_type: "application/x-amz-json-1.1",
+};
+
 /// Signs and sends the document of one request, and returns that of a success.
 pub(crate) trait Json: Send + Sync {
-    /// Sends the document once.
-    fn post<'a>(&'a self, operation: &'a str, body: String) -> Body<'a>;
+    /// Sends the document once; it may hold a secret.
+    fn post<'a>(&'a self, operation: &'a str, body: SecretString) -> Body<'a>;
 }
 
 /// Describes one operation.
@@ -44,7 +52,17 @@ pub(crate) struct Operation {
 }
 
 /// The members of any answer that are times.
-const TIMES: [&str; 2] = ["EventTime", "RetryAfter"];
+const TIMES: [&str; 9] = [
+    "CreatedDate",
+    "DeletedDate",
+    "DeletionDate",
+    "EventTime",
+    "LastAccessedDate",
+    "LastChangedDate",
+    "LastRotatedDate",
+    "NextRotationDate",
+    "RetryAfter",
+];
 
 /// Sends one call to one of these operations.
 pub(crate) async fn ask(
@@ -52,21 +70,48 @@ pub(crate) async fn ask(
     operations: &[Operation],
     call: &Call,
 ) -> Result<Value, Failure> {
+    let operation = known(operations, call)?;
+    let body = Value::Object(call.params.clone()).to_string();
+    answered(json, operation.name, body.into()).await
+}
+
+/// Sends one call with a parameter that is no part of it, because it is secret.
+pub(crate) async fn ask_with(
+    json: &dyn Json,
+    operations: &[Operation],
+    call: &Call,
+    (parameter, secret): (&str, &SecretString),
+) -> Result<Value, Failure> {
+    let operation = known(operations, call)?;
+    let mut body = call.params.clone();
+    body.insert(parameter.to_owned(), secret.expose_secret().into());
+    answered(json, operation.name, Value::Object(body).to_string().into()).await
+}
+
+/// Finds the operation of a call, all of whose parameters it has to know.
+fn known<'a>(operations: &'a [Operation], call: &Call) -> Result<&'a Operation, Failure> {
     let operation = operations
         .iter()
         .find(|operation| operation.name == call.operation)
         .ok_or_else(|| Failure::unknown_operation(&call.operation))?;
     let unknown = call.params.keys().find(|name| !operation.parameters.contains(&name.as_str()));
-    if let Some(name) = unknown {
-        return Err(Misfit::unknown(operation.name, name).into());
+    match unknown {
+        Some(name) => Err(Misfit::unknown(operation.name, name).into()),
+        None => Ok(operation),
     }
-    let body = Value::Object(call.params.clone()).to_string();
-    let body = json.post(operation.name, body).await?;
+}
+
+async fn answered(
+    json: &dyn Json,
+    operation: &'static str,
+    body: SecretString,
+) -> Result<Value, Failure> {
+    let body = json.post(operation, body).await?;
     let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
     let mut answer: Value =
         serde_json::from_str(&body).map_err(|error| unreadable(error.to_string()))?;
     if !answer.is_object() {
-        return Err(unreadable(format!("{} was answered with no object", operation.name)));
+        return Err(unreadable(format!("{operation} was answered with no object")));
     }
     show_times(&mut answer);
     Ok(answer)

@@ -42,6 +42,8 @@ pub(crate) struct Clients {
     pub(crate) cloudformation: Box<dyn query::Query>,
     /// The client for the Cloud Control API.
     pub(crate) cloud_control: Box<dyn json::Json>,
+    /// The client for Secrets Manager.
+    pub(crate) secrets_manager: Box<dyn json::Json>,
 }
 
 /// The future of one call's answer.

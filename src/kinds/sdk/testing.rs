@@ -16,6 +16,7 @@ use aws_smithy_runtime_api::client::http::{
 };
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::json::Json;
@@ -138,6 +139,7 @@ impl Wire {
             iam: query(IAM),
             cloudformation: query(CLOUDFORMATION),
             cloud_control: Box::new(JsonWire { wire: self.clone() }),
+            secrets_manager: Box::new(JsonWire { wire: self.clone() }),
         }
     }
 }
@@ -148,7 +150,8 @@ struct JsonWire {
 }
 
 impl Json for JsonWire {
-    fn post<'a>(&'a self, operation: &'a str, body: String) -> Body<'a> {
+    fn post<'a>(&'a self, operation: &'a str, body: SecretString) -> Body<'a> {
+        let body = body.expose_secret();
         *self.wire.last.lock().unwrap() = format!("{operation} {body}");
         Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
     }

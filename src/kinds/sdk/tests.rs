@@ -8,7 +8,7 @@ use super::Failure;
 use super::testing::Wire;
 use crate::kinds::{
     self, db_cluster, db_cluster_parameter_group, db_instance, db_parameter_group, db_subnet_group,
-    iam_role, vpc,
+    iam_role, secret, vpc,
 };
 use crate::model::delta::Timing;
 use crate::model::{
@@ -130,6 +130,7 @@ async fn every_list_and_every_confirming_read_can_be_sent() {
             let only = list.only.map(|(parameter, value)| (parameter.to_owned(), json!([value])));
             let mut call = Call::new(kind.service(), list.operation);
             call.params.extend(only);
+            call.params.extend(list.flag.map(|parameter| (parameter.to_owned(), json!(true))));
             let call = call.with(list.page_size.0, list.page_size.1).with(list.marker.0, "next");
             assert_sendable(&kind.name(), &call).await;
         }
@@ -415,4 +416,37 @@ async fn every_call_of_a_role_can_be_sent() {
     ];
     assert_eq!(names, expected);
     assert_all_sendable(kind, calls).await;
+}
+
+fn secret(section: Value) -> Bound {
+    let section = BTreeMap::from([("api".to_owned(), serde_json::from_value(section).unwrap())]);
+    let (scope, owner) = (scope(), "a/Workspace/orders");
+    let placement =
+        secret::spec::Placement { scope: &scope, workspace: "orders", owner, adopt: false };
+    bound(secret::spec::resources(&section, &placement).remove(0))
+}
+
+#[tokio::test]
+async fn every_call_of_a_secret_can_be_sent() {
+    let kind = &secret::KIND;
+    let statement = json!({"Effect": "Allow", "Action": "*", "Resource": "*", "Principal": {}});
+    let full = json!({
+        "description": "d", "kmsKey": "alias/a", "recoveryWindowDays": 7, "tags": {"team": "a"},
+        "generate": {"template": {"username": "app"}, "key": "password", "includeSpace": true},
+        "rotation": {"lambdaArn": "arn:1", "everyDays": 3, "duration": "2h"},
+        "replicas": {"eu-central-1": {"kmsKey": "alias/b"}}, "policy": {"Statement": statement},
+    });
+    let actual =
+        observed(json!({"ARN": "arn:2", "Name": "orders/api", "DeletedDate": "2026-12-01",
+        "ReplicationStatus": [{"Region": "us-east-1"}]}));
+    for desired in [secret(full), secret(json!({"policy": {}, "rotation": {"enabled": false}}))] {
+        assert_all_sendable(kind, kind.create(&desired)).await;
+        let deltas = deltas(kind, &desired, Timing::Window);
+        assert!(deltas.len() > 2, "{deltas:?}");
+        assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
+        assert_all_sendable(kind, kind.own(&desired.id, &actual, "owner")).await;
+        assert_all_sendable(kind, kind.delete(&desired.id, &actual, None).calls).await;
+        let living = observed(json!({"ARN": "arn:2", "Name": "orders/api"}));
+        assert_all_sendable(kind, kind.details(&desired, &living)).await;
+    }
 }

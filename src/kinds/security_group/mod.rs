@@ -54,6 +54,7 @@ impl Kind for SecurityGroup {
             answer: "SecurityGroups",
             identifier: "GroupName",
             only: None,
+            flag: None,
             page_size: ("MaxResults", 1000),
             marker: ("NextToken", "NextToken"),
         }];

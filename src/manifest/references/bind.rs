@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::part::part;
+use super::place::{Use, place};
 use crate::manifest::expand::{Neighbours, Place};
 use crate::manifest::object::Object;
 use crate::model::reference::{fill, is_marked, markers};
@@ -30,7 +31,8 @@ pub(in crate::manifest) fn bind(
     for resource in resources {
         let mut refused = Vec::new();
         for (field, input) in &mut resource.fields {
-            let unknown = scope.bind(input, &resource.section);
+            let typed = is_typed(&resource.section, field);
+            let unknown = scope.bind(input, typed);
             refused.extend(unknown.into_iter().map(|marker| refusal(field, &marker)));
         }
         resource.refusals.extend(refused);
@@ -48,7 +50,7 @@ fn refusal(field: &str, marker: &str) -> Refusal {
 
 impl Scope<'_> {
     /// Adds to an input what its texts name; returns what is not there.
-    fn bind(&self, input: &mut Input, section: &str) -> Vec<String> {
+    fn bind(&self, input: &mut Input, typed: bool) -> Vec<String> {
         let (value, known) = match input {
             Input::Known(value) if is_marked(value) => (value, None),
             Input::Template { value, outputs, .. } if is_marked(value) => (value, Some(outputs)),
@@ -58,7 +60,7 @@ impl Scope<'_> {
         let mut outputs = BTreeMap::new();
         let mut unknown = Vec::new();
         for marker in markers(value).into_iter().filter(|marker| !bound(marker)) {
-            match self.output(marker, section) {
+            match self.output(marker, typed) {
                 Some(output) => drop(outputs.insert(marker.to_owned(), output)),
                 None => unknown.push(marker.to_owned()),
             }
@@ -70,9 +72,8 @@ impl Scope<'_> {
         unknown
     }
 
-    fn output(&self, marker: &str, section: &str) -> Option<Output> {
+    fn output(&self, marker: &str, typed: bool) -> Option<Output> {
         let reference = Reference::read(marker)?;
-        let typed = is_typed(section);
         match reference.object.as_ref().filter(|key| **key != self.object.key) {
             None => output(&reference, self.object, self.place, self.neighbours, typed),
             Some(key) => {
@@ -83,9 +84,10 @@ impl Scope<'_> {
     }
 }
 
-/// Tells whether the values of a section may be of any type.
-fn is_typed(section: &str) -> bool {
-    section.starts_with("custom.")
+/// Tells whether the values of a field may be of any type.
+fn is_typed(section: &str, field: &str) -> bool {
+    let path: Vec<String> = section.split('.').chain(field.split('.')).map(str::to_owned).collect();
+    place(&path).is_some_and(|place| place.takes == Use::Typed)
 }
 
 fn output(

@@ -1,5 +1,7 @@
-//! The resources of an object as references name them: `database`, `network`, `iam.NAME`.
+//! The resources of an object as references name them: `database`, `network`, `iam.NAME`,
+//! `secrets.NAME`, `custom.NAME`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::kinds::custom::spec::{self as custom, CustomResource};
@@ -7,6 +9,7 @@ use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance, Database};
 use crate::kinds::iam_role::spec as role;
+use crate::kinds::secret::spec::{self as secret, Secret};
 use crate::kinds::vpc::spec as vpc;
 use crate::manifest::expand::{Neighbours, Place};
 use crate::manifest::object::{Object, Spec};
@@ -14,7 +17,7 @@ use crate::manifest::words;
 use crate::model::{Offer, ResourceId};
 
 /// The sections whose resources offer something.
-const SECTIONS: [&str; 4] = ["database", "network", "iam", "custom"];
+const SECTIONS: [&str; 5] = ["database", "network", "iam", "secrets", "custom"];
 
 /// Is one resource of an object.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,7 @@ pub(super) enum Part<'a> {
     /// The VPC under the name by which a workspace refers to it, or a network's own.
     Network(Option<&'a str>),
     Role(&'a str),
+    Secret(&'a str, &'a Secret),
     Custom(&'a str, &'a CustomResource),
 }
 
@@ -74,24 +78,21 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             let iam = resources.and_then(|resources| resources.iam.as_ref());
             let iam = iam.ok_or_else(|| absent("iam"))?;
             let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let Some((name, _)) = iam.roles.get_key_value(name) else {
-                let known: Vec<&str> = iam.roles.keys().map(String::as_str).collect();
-                let nearest = words::nearest(name, &known);
-                let lack = Lack::of(format!("declares no role \"{name}\""));
-                return Err(lack.hint(nearest.map(|name| format!("did you mean iam.{name}?"))));
-            };
+            let (name, _) = named(&iam.roles, name, "role", "iam")?;
             Ok(Offered { part: Part::Role(name), output: rest })
+        }
+        ("secrets", resources) => {
+            let secrets = resources.and_then(|resources| resources.secrets.as_ref());
+            let secrets = secrets.ok_or_else(|| absent("secrets"))?;
+            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
+            let (name, secret) = named(secrets, name, "secret", "secrets")?;
+            Ok(Offered { part: Part::Secret(name, secret), output: rest })
         }
         ("custom", resources) => {
             let custom = resources.and_then(|resources| resources.custom.as_ref());
             let custom = custom.ok_or_else(|| absent("custom resources"))?;
             let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let Some((name, resource)) = custom.get_key_value(name) else {
-                let known: Vec<&str> = custom.keys().map(String::as_str).collect();
-                let nearest = words::nearest(name, &known);
-                let lack = Lack::of(format!("declares no custom resource \"{name}\""));
-                return Err(lack.hint(nearest.map(|name| format!("did you mean custom.{name}?"))));
-            };
+            let (name, resource) = named(custom, name, "custom resource", "custom")?;
             Ok(Offered { part: Part::Custom(name, resource), output: rest })
         }
         (other, _) => {
@@ -103,6 +104,22 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             Err(Lack::of(format!("has no section \"{other}\"")).hint(Some(hint)))
         }
     }
+}
+
+/// Finds one of several resources of a section.
+fn named<'a, T>(
+    all: &'a BTreeMap<String, T>,
+    name: &str,
+    what: &str,
+    section: &str,
+) -> Result<(&'a str, &'a T), Lack> {
+    if let Some((name, one)) = all.get_key_value(name) {
+        return Ok((name, one));
+    }
+    let known: Vec<&str> = all.keys().map(String::as_str).collect();
+    let nearest = words::nearest(name, &known);
+    let lack = Lack::of(format!("declares no {what} \"{name}\""));
+    Err(lack.hint(nearest.map(|name| format!("did you mean {section}.{name}?"))))
 }
 
 /// Lists which resource of a spec needs which other one without naming it in a text.
@@ -128,6 +145,7 @@ impl Part<'_> {
             Self::Database(_) => instance::OFFERS,
             Self::Network(_) => vpc::OFFERS,
             Self::Role(_) => role::OFFERS,
+            Self::Secret(..) => secret::OFFERS,
             Self::Custom(..) => &[],
         }
     }
@@ -162,6 +180,7 @@ impl Part<'_> {
             Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
+            Self::Secret(key, it) => secret::resource_id(&place.scope, name, key, it),
             Self::Custom(key, resource) => custom::resource_id(&place.scope, name, key, resource),
         }
     }
@@ -173,6 +192,7 @@ impl fmt::Display for Part<'_> {
             Self::Database(_) => f.write_str("database"),
             Self::Network(_) => f.write_str("network"),
             Self::Role(name) => write!(f, "iam.{name}"),
+            Self::Secret(name, _) => write!(f, "secrets.{name}"),
             Self::Custom(name, _) => write!(f, "custom.{name}"),
         }
     }

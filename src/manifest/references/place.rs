@@ -35,6 +35,12 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["iam", "roles", "*", "trust", "roles", "*"], Use::Text),
     (&["iam", "roles", "*", "trust", "document", "**"], Use::Document),
     (&["iam", "roles", "*", "inline", "**"], Use::Document),
+    (&["secrets", "*", "description"], Use::Text),
+    (&["secrets", "*", "kmsKey"], Use::Text),
+    (&["secrets", "*", "tags", "*"], Use::Text),
+    (&["secrets", "*", "rotation", "lambdaArn"], Use::Text),
+    (&["secrets", "*", "policy", "**"], Use::Document),
+    (&["secrets", "*", "generate", "template", "**"], Use::Typed),
     (&["custom", "*", "properties", "**"], Use::Typed),
 ];
 
@@ -43,7 +49,9 @@ pub(super) fn place(path: &[String]) -> Option<Place> {
     let (_, takes) = PLACES.iter().find(|(pattern, _)| matches(pattern, path))?;
     let holder = match path {
         [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
-        [section, name, ..] if section == "custom" => format!("custom.{name}"),
+        [section, name, ..] if section == "custom" || section == "secrets" => {
+            format!("{section}.{name}")
+        }
         [section, ..] => section.clone(),
         [] => return None,
     };

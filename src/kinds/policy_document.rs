@@ -2,10 +2,14 @@
 //!
 //! Source: "Grammar of the IAM JSON policy language" in the IAM User Guide.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::spec::Document;
 use crate::model::Finding;
+
+/// A policy document, as its JSON says it.
+pub(super) type Document = BTreeMap<String, Value>;
 
 /// Is a place in the section: a JSON pointer.
 #[derive(Debug, Clone)]
@@ -33,7 +37,14 @@ const INVALID: &str = "InvalidPolicyDocument";
 
 /// The elements of a statement.
 const ELEMENTS: [&str; 9] = [
-    "Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource",
+    "Sid",
+    "Effect",
+    "Principal",
+    "NotPrincipal",
+    "Action",
+    "NotAction",
+    "Resource",
+    "NotResource",
     "Condition",
 ];
 
@@ -43,18 +54,37 @@ pub(super) fn trust(document: &Document, place: &Place, found: &mut Vec<Finding>
         let who = ["Principal", "NotPrincipal"];
         exactly_one(statement, &who, place, found);
         refused(statement, &["Resource", "NotResource"], "a trust policy", place, found);
-        let principal = statement.get("Principal");
-        if let Some(place) = number(principal, &place.under("Principal")) {
-            let message = "an account number is a text: without quotes a leading zero is lost";
-            found.push(place.error("UnquotedText", message).hint("quote it"));
-        }
-        let anyone = principal.is_some_and(lets_in_anyone) || statement.contains_key("NotPrincipal");
-        let is_open = statement.get("Condition").and_then(Value::as_object).is_none_or(Map::is_empty);
-        if anyone && is_open && statement.get("Effect") == Some(&"Allow".into()) {
-            let message = "anyone with an AWS account could take the role on";
-            found.push(place.error("AnyoneTrusted", message).hint("name principals, or add a Condition"));
-        }
+        principals(statement, place, found, "anyone with an AWS account could take the role on");
     });
+}
+
+/// Checks the policy of a resource: statements say who may do what with it.
+pub(super) fn resource(document: &Document, place: &Place, found: &mut Vec<Finding>) {
+    each(document, place, found, |statement, place, found| {
+        exactly_one(statement, &["Principal", "NotPrincipal"], place, found);
+        exactly_one(statement, &["Resource", "NotResource"], place, found);
+        principals(statement, place, found, "anyone with an AWS account would be let in");
+    });
+}
+
+/// Checks whom a statement names; `open` says what it means when that is everybody.
+fn principals(
+    statement: &Map<String, Value>,
+    place: &Place,
+    found: &mut Vec<Finding>,
+    open: &'static str,
+) {
+    let principal = statement.get("Principal");
+    if let Some(place) = number(principal, &place.under("Principal")) {
+        let message = "an account number is a text: without quotes a leading zero is lost";
+        found.push(place.error("UnquotedText", message).hint("quote it"));
+    }
+    let anyone = principal.is_some_and(lets_in_anyone) || statement.contains_key("NotPrincipal");
+    let is_open = statement.get("Condition").and_then(Value::as_object).is_none_or(Map::is_empty);
+    if anyone && is_open && statement.get("Effect") == Some(&"Allow".into()) {
+        let hint = "name principals, or add a Condition";
+        found.push(place.error("AnyoneTrusted", open).hint(hint));
+    }
 }
 
 /// Checks a policy of rights: statements say on what, and not who.
@@ -71,7 +101,9 @@ fn each(
     found: &mut Vec<Finding>,
     check: impl Fn(&Map<String, Value>, &Place, &mut Vec<Finding>),
 ) {
-    for name in document.keys().filter(|name| !["Version", "Id", "Statement"].contains(&name.as_str())) {
+    for name in
+        document.keys().filter(|name| !["Version", "Id", "Statement"].contains(&name.as_str()))
+    {
         let message = format!("a policy document has no element {name}");
         found.push(place.under(name).error(INVALID, message).hint("Version, Id and Statement"));
     }
@@ -81,11 +113,16 @@ fn each(
     }
     let place = place.under("Statement");
     let statements: Vec<(Place, &Value)> = match document.get("Statement") {
-        Some(Value::Array(items)) if !items.is_empty() => {
-            items.iter().enumerate().map(|(at, item)| (place.under(&at.to_string()), item)).collect()
-        }
+        Some(Value::Array(items)) if !items.is_empty() => items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| (place.under(&at.to_string()), item))
+            .collect(),
         Some(one @ Value::Object(_)) => vec![(place, one)],
-        _ => return found.push(place.error(INVALID, "a policy document has at least one Statement")),
+        _ => {
+            return found
+                .push(place.error(INVALID, "a policy document has at least one Statement"));
+        }
     };
     for (place, statement) in statements {
         let Some(statement) = statement.as_object() else {
