@@ -237,17 +237,22 @@ impl Reverted {
 }
 
 impl Drift {
-    /// Keeps what was done about it before while it only waits: a backup, for example, decides nothing.
-    fn after(mut self, before: &[Self]) -> Self {
-        if self.disposition == WAITING {
-            let is_same = |old: &&Self| {
-                let word = self.disposition.clone();
-                Self { disposition: word, ..(*old).clone() } == self
-            };
-            let known = before.iter().find(is_same).map(|old| old.disposition.clone());
-            self.disposition = known.unwrap_or(self.disposition);
-        }
-        self
+    /// Takes over since when it is known, and what is done about it while it only waits: a backup, for
+    /// example, decides nothing.
+    fn after(self, before: &[Self]) -> Self {
+        let Some(old) = before.iter().find(|old| old.is_same_difference(&self)) else {
+            return self;
+        };
+        let is_waiting = self.disposition == WAITING;
+        let disposition = if is_waiting { old.disposition.clone() } else { self.disposition };
+        Self { first_seen: old.first_seen, disposition, ..self }
+    }
+
+    fn is_same_difference(&self, other: &Self) -> bool {
+        self.resource == other.resource
+            && self.field == other.field
+            && self.actual == other.actual
+            && self.declared == other.declared
     }
 }
 

@@ -89,7 +89,7 @@ fn drift_that_waits_for_a_moment_is_no_news() {
         seen(2, "Waiting", "Waiting"),
         // Nothing is compared while AWS makes a backup.
         pass(3, "Waiting", 2, &[]),
-        seen(4, "Reported", "Reported"),
+        pass(4, "Reported", 4, &[row(4, "Reported")]),
         seen(5, "Refused", "Refused"),
     ];
     let news = Some((1, 0, false));
