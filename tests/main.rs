@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 #![allow(clippy::disallowed_methods, reason = "other processes live in the time of the machine")]
 
+mod accept;
 mod agent;
 mod architecture;
 mod aws_wire;

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::following::Lost;
 use crate::config::ConfigProblem;
 use crate::forge::http::Unprepared;
+use crate::forge::refusal::Refusal;
 use crate::lease::StateError;
 use crate::model::outbox::OutboxError;
 use crate::report::Style;
@@ -56,6 +57,22 @@ pub enum Error {
     SettingsOfHead {
         /// The file.
         file: PathBuf,
+    },
+    /// A pull request could not be made.
+    #[error("cannot propose the change of {path}: {refusal}")]
+    Propose {
+        /// The file, from the root of the repository.
+        path: String,
+        /// What the host said.
+        refusal: Refusal,
+    },
+    /// A file could not be written.
+    #[error("cannot write {path}", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
     },
     /// The agent's store could not be read or written.
     #[error(transparent)]
@@ -168,6 +185,7 @@ impl Error {
             | Self::Secret { .. }
             | Self::Host(_)
             | Self::Outbox(_)
+            | Self::Write { .. }
             | Self::State(_)
             | Self::Serve(_)
             | Self::Demo(_)
@@ -189,6 +207,9 @@ impl Error {
             Self::NotAhead { .. } => "give a later time, or a length of time with --for",
             Self::Ended(_) => "start it again, and report it with the last lines of the log",
             Self::UnknownObject { .. } => "`levelset status` lists all of them",
+            Self::Propose { .. } => {
+                "`--dry-run` prints the patch; pull first, if the file is another one by now"
+            }
             Self::AmbiguousObject { .. } => "write Workspace/NAME or Network/NAME",
         };
         Some(hint)

@@ -5,6 +5,7 @@
 //! Invariants: only this room prints, and only through [`Output`]; an error is printed once, as its
 //! chain of causes, by [`error`]; standard output carries the result and nothing else.
 
+mod accept;
 mod agent;
 pub mod alerts;
 mod budget;
@@ -118,6 +119,7 @@ enum Verb {
     Snooze(snooze::Arguments),
     Resume(resume::Arguments),
     Confirm(confirm::Arguments),
+    Accept(accept::Arguments),
     Budget(budget::Arguments),
     Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
@@ -182,6 +184,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Snooze(arguments) => snooze::run(&arguments, settings, output),
         Verb::Resume(arguments) => resume::run(&arguments, settings, output),
         Verb::Confirm(arguments) => confirm::run(&arguments, settings, output),
+        Verb::Accept(arguments) => accept::run(&arguments, settings, output),
         Verb::Budget(arguments) => budget::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),

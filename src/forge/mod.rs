@@ -26,6 +26,7 @@ pub mod http;
 pub mod issue;
 mod pace;
 pub mod peer;
+pub mod proposal;
 pub mod pulls;
 pub mod refusal;
 pub mod webhook;

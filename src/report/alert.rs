@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use crate::model::Key;
 use crate::model::alert::{Alert, Drift};
+use crate::model::{Difference, Key};
 use crate::report::page::{Block, Line, Mark, Page};
 
 /// So many differences are shown.
@@ -31,7 +31,7 @@ pub fn page(agent: &str, object: &Key, alert: &Alert) -> Page {
         head.push(Block::Items(held.collect()));
     }
     if !alert.drift.is_empty() {
-        head.push(table(&alert.drift));
+        head.push(table(object, &alert.drift));
     }
     let foot = Line::new()
         .faint("Kept up to date by the agent ")
@@ -47,9 +47,29 @@ pub fn page(agent: &str, object: &Key, alert: &Alert) -> Page {
     }
 }
 
-fn table(drift: &[Drift]) -> Block {
-    let names = ["Resource", "Field", "AWS has", "Git declares", "Since", "What is done"];
-    let mut rows: Vec<Vec<Line>> = drift.iter().take(MOST).map(row).collect();
+/// Makes the page of a pull request that declares what AWS has: member, what Git declared, what AWS has.
+pub fn accepted(object: &Key, fields: &[(String, Value, Value)]) -> Page {
+    let names = ["Field", "Git declared", "AWS has"];
+    let row = |(member, declared, actual): &(String, Value, Value)| {
+        vec![Line::new().code(member), value(declared), value(actual)]
+    };
+    let head = names.map(|name| Line::new().text(name)).to_vec();
+    let rows = fields.iter().map(row).collect();
+    let why = Line::new().text(
+        "Merging it accepts the drift: Git then declares what AWS has, and nothing \
+                                is changed in AWS.",
+    );
+    Page {
+        title: Line::new().text("Accept the drift of ").code(object.to_string()),
+        head: vec![Block::Table { head, rows }, Block::Text(why)],
+        ..Page::default()
+    }
+}
+
+fn table(object: &Key, drift: &[Drift]) -> Block {
+    let names =
+        ["Resource", "Field", "AWS has", "Git declares", "Since", "What is done", "To keep it"];
+    let mut rows: Vec<Vec<Line>> = drift.iter().take(MOST).map(|it| row(object, it)).collect();
     if drift.len() > MOST {
         let mut more = vec![Line::new().faint(format!("and {} more", drift.len() - MOST))];
         more.resize(names.len(), Line::new());
@@ -58,7 +78,11 @@ fn table(drift: &[Drift]) -> Block {
     Block::Table { head: names.map(|name| Line::new().text(name)).to_vec(), rows }
 }
 
-fn row(row: &Drift) -> Vec<Line> {
+fn row(object: &Key, row: &Drift) -> Vec<Line> {
+    let accept = match row.field.as_str() {
+        Difference::EXISTENCE => Line::new(),
+        field => Line::new().code(format!("levelset accept {} {field}", object.name)),
+    };
     let seen = row.first_seen.strftime("%Y-%m-%d %H:%M UTC").to_string();
     vec![
         Line::new().code(&row.resource),
@@ -67,6 +91,7 @@ fn row(row: &Drift) -> Vec<Line> {
         value(&row.declared),
         Line::new().text(seen),
         Line::new().text(done(&row.disposition)),
+        accept,
     ]
 }
 
@@ -141,10 +166,10 @@ mod tests {
         let alert = Alert { drift: rows, ..Alert::default() };
         assert_eq!(title(&Key::workspace("a"), &alert), "Workspace/a: drift");
         let expected = "### ⚠️\u{a0}`Workspace/a` is not as Git declares\n\n\
-            | Resource | Field | AWS has | Git declares | Since | What is done |\n\
-            |:--|:--|:--|:--|:--|:--|\n\
+            | Resource | Field | AWS has | Git declares | Since | What is done | To keep it |\n\
+            |:--|:--|:--|:--|:--|:--|:--|\n\
             | `db_instance/a` | `backups.retentionDays` | `1` | `14` | 2026-11-30 12:00 UTC | \
-            left, as the manifest says |\n";
+            left, as the manifest says | `levelset accept a backups.retentionDays` |\n";
         let text = rendered(&alert);
         assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("levelset explain Workspace/a"), "{text}");

@@ -7,9 +7,10 @@ use aws_lc_rs::rsa::{KeyPair, KeySize};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use levelset::forge::api::{Api as _, Caller, CommitStatus, GitHub, Place, State};
+use levelset::forge::api::{Api as _, Caller, CommitStatus, Edit, GitHub, Place, State};
 use levelset::forge::app::App;
 use levelset::forge::credentials::Credentials;
+use levelset::forge::proposal::propose;
 use levelset::forge::refusal::Refusal;
 use levelset::forge::wire::{Answer, Method, Request, Wire, WireFuture};
 use levelset::model::webhook::Host;
@@ -17,7 +18,7 @@ use levelset::model::{Clock, Revision};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::host::{FakeHost, api};
+use super::host::{FakeHost, api, blob};
 use super::schema;
 
 struct Fixed;
@@ -106,6 +107,36 @@ async fn a_comment_is_added_read_and_edited_at_every_host() {
         assert_eq!(comments[0].author, api.myself().await.unwrap());
         let missing = api.edit_comment(7, "99", "x").await.unwrap_err();
         assert!(matches!(missing, Refusal::Missing { .. }), "{kind}: {missing}");
+    }
+}
+
+#[tokio::test]
+async fn a_changed_file_is_proposed_once_and_not_when_it_is_another_one_by_now() {
+    for kind in [Host::GitHub, Host::GitLab, Host::Gitea] {
+        let host = FakeHost::new(kind, Arc::new(Fixed));
+        let files = [("teams/a.yaml".to_owned(), b"before".to_vec())];
+        host.with(|state| state.branches.insert("main".to_owned(), files.into()));
+        let edit = |branch: &str, before: &[u8]| Edit {
+            branch: branch.to_owned(),
+            onto: "main".to_owned(),
+            path: "teams/a.yaml".to_owned(),
+            blob: blob(before),
+            after: b"after".to_vec(),
+            title: "t".to_owned(),
+            body: "b".to_owned(),
+        };
+        let api = host.api();
+        let good = edit("levelset/accept/a-1", b"before");
+        for _ in 0..2 {
+            let link = propose(&*api, &good).await.unwrap();
+            assert_eq!(link, "https://git.example/pull/1", "{kind}");
+        }
+        let after = host.with(|state| state.branches[&good.branch]["teams/a.yaml"].clone());
+        assert_eq!((after.as_slice(), host.with(|state| state.pulls.len())), (&b"after"[..], 1));
+        let stale = propose(&*api, &edit("levelset/accept/a-2", b"older")).await.unwrap_err();
+        assert!(matches!(stale, Refusal::Refused { status: 409, .. }), "{kind}: {stale}");
+        let branches = host.with(|state| state.branches.len());
+        assert_eq!((branches, host.with(|state| state.pulls.len())), (2, 1), "{kind}");
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Beyond what it answers it keeps a list of manners that were broken, such as two writes at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use levelset::forge::api::{Api, Bitbucket, Caller, GitHub, GitLab, Gitea, Place};
 use levelset::forge::credentials::Credentials;
@@ -62,6 +64,8 @@ pub(super) struct State {
     pub(super) taken: Vec<Taken>,
     pub(super) comments: Vec<(u64, String, String)>,
     pub(super) issues: Vec<Issue>,
+    /// The files of each branch.
+    pub(super) branches: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
     /// The open pull requests, as GitHub lists them.
     pub(super) pulls: Vec<Value>,
     /// When it was written to, whether or not it took it.
@@ -88,6 +92,7 @@ impl FakeHost {
             taken: Vec::new(),
             comments: Vec::new(),
             issues: Vec::new(),
+            branches: BTreeMap::new(),
             pulls: Vec::new(),
             writes: Vec::new(),
             reads: 0,
@@ -201,6 +206,9 @@ impl FakeHost {
         if let Some(number) = issue(&path) {
             return self.issue(state, request, number, &body);
         }
+        if let Some(answer) = self.edit_file(state, request, &path, &body) {
+            return answer;
+        }
         match (request.method, path.as_str()) {
             (Method::Get, path) if path.ends_with("/user") => answer(200, user("levelset-bot")),
             (Method::Get, path) if path.ends_with("/pulls") => {
@@ -269,6 +277,90 @@ impl FakeHost {
                 no(400, "Bad request")
             }
             _ => None,
+        }
+    }
+
+    /// Takes what makes a branch with a changed file, and a pull request for it.
+    fn edit_file(
+        &self,
+        state: &mut State,
+        request: &Request,
+        path: &str,
+        body: &Value,
+    ) -> Option<Answer> {
+        let text = |member: &str| body[member].as_str().unwrap_or_default().to_owned();
+        let no = |status, message: &str| Some(answer(status, json!({ "message": message })));
+        let done = || Some(answer(201, json!({})));
+        let (_, file) = path.split_once("/contents/").unwrap_or((path, ""));
+        match (self.kind, request.method) {
+            (Host::GitHub, Method::Get) if path.contains("/git/ref/heads/") => {
+                Some(answer(200, json!({ "object": { "sha": "f".repeat(40) } })))
+            }
+            (Host::GitHub, Method::Get) if !file.is_empty() => {
+                Some(answer(200, json!({ "sha": blob(&state.branches["main"][file]) })))
+            }
+            (Host::GitHub, Method::Post) if path.ends_with("/git/refs") => {
+                let branch = text("ref").replace("refs/heads/", "");
+                if state.branches.contains_key(&branch) {
+                    return no(422, "Reference already exists");
+                }
+                state.branches.insert(branch, state.branches["main"].clone());
+                done()
+            }
+            (Host::GitHub | Host::Gitea, Method::Put) if !file.is_empty() => {
+                let to = if self.kind == Host::Gitea { text("new_branch") } else { text("branch") };
+                let mut files = state.branches[&text("branch")].clone();
+                if self.kind == Host::Gitea && state.branches.contains_key(&to) {
+                    return no(409, "branch already exists");
+                }
+                if blob(&files[file]) != text("sha") {
+                    return no(409, "sha does not match");
+                }
+                files.insert(file.to_owned(), STANDARD.decode(text("content")).unwrap());
+                state.branches.insert(to, files);
+                done()
+            }
+            (Host::GitLab, Method::Get) if path.contains("/repository/files/") => {
+                let file = path.rsplit('/').next().unwrap().replace("%2F", "/");
+                let id = blob(&state.branches["main"][&file]);
+                Some(answer(200, json!({ "blob_id": id, "last_commit_id": "c" })))
+            }
+            (Host::GitLab, Method::Post) if path.ends_with("/repository/commits") => {
+                if state.branches.contains_key(&text("branch")) {
+                    return no(400, "A branch called x already exists");
+                }
+                let action = &body["actions"][0];
+                let mut files = state.branches[&text("start_branch")].clone();
+                let after = STANDARD.decode(action["content"].as_str().unwrap()).unwrap();
+                files.insert(action["file_path"].as_str().unwrap().to_owned(), after);
+                state.branches.insert(text("branch"), files);
+                done()
+            }
+            (_, Method::Post) if path.ends_with("/pulls") || path.ends_with("/merge_requests") => {
+                let link = format!("https://git.example/pull/{}", state.pulls.len() + 1);
+                let branch = if self.kind == Host::GitLab { "source_branch" } else { "head" };
+                state.pulls.push(self.pull(&text(branch), &link));
+                Some(answer(201, json!({ "html_url": link, "web_url": link })))
+            }
+            (Host::GitLab, Method::Get) if path.ends_with("/merge_requests") => {
+                Some(answer(200, state.pulls.clone().into()))
+            }
+            _ => None,
+        }
+    }
+
+    fn pull(&self, branch: &str, link: &str) -> Value {
+        let side = |branch: &str| {
+            json!({ "sha": "e".repeat(40), "ref": branch, "repo": { "full_name": REPOSITORY },
+                "repo_id": 1 })
+        };
+        match self.kind {
+            Host::GitLab => json!({ "iid": 1, "web_url": link, "sha": "e".repeat(40),
+                "source_branch": branch, "target_branch": "main", "source_project_id": 1,
+                "target_project_id": 1 }),
+            _ => {
+                json!({ "number": 1, "html_url": link, "head": side(branch), "base": side("main") })
+            }
         }
     }
 
@@ -440,6 +532,11 @@ fn revision(path: &str) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// Returns the id that Git gives to a file.
+pub(super) fn blob(bytes: &[u8]) -> String {
+    git2::Oid::hash_object(git2::ObjectType::Blob, bytes).unwrap().to_string()
 }
 
 /// Finds what a path says of issues: all of them, or one; comments on one are another thing.

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use levelset::cli::clock::SystemClock;
+use levelset::model::Call;
 use levelset::model::webhook::Host;
 
 use super::host::FakeHost;
-use super::stage::Stage;
+use super::stage::{Stage, manifest, scope};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_over_http_fires_a_webhook_and_the_cloud_follows() {
@@ -92,6 +93,54 @@ async fn a_pull_request_has_one_comment_that_is_edited_until_its_merge_is_in_the
     stage.merge(7);
     host.with(|state| state.pulls.clear());
     stage.until("the end", |_| comment("Merged: everything that it touches is as declared"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drift_is_accepted_by_a_pull_request_at_the_host_or_by_a_patch() {
+    let host = FakeHost::new(Host::GitHub, Arc::new(SystemClock));
+    let root = host.serve().await;
+    let settings = format!(
+        "forge: {{host: github, apiUrl: \"{root}\", repository: r/r, tokenFile: token, \
+         pullRequests: false}}\n"
+    );
+    let stage = Stage::begin_with(&settings, &[("token", "t0ken\n")]).await;
+    let class = "sizeClass: db.r6g.large";
+    let backups = format!("{class}, backups: {{retentionDays: 14}}");
+    let text = manifest("team-a").replace(class, &backups);
+    stage.push_text("team-a", &text);
+    stage.until("convergence", |stage| stage.is_ready("team-a"));
+    let files = [("team-a.yaml".to_owned(), text.clone().into_bytes())];
+    host.with(|state| state.branches.insert("main".to_owned(), files.into()));
+    let call = Call::new("rds", "ModifyDBInstance")
+        .with("DBInstanceIdentifier", "team-a")
+        .with("BackupRetentionPeriod", 3)
+        .with("ApplyImmediately", true);
+    stage.until("a change in the console", |stage| {
+        stage.cloud.door("console").ask(&scope(), &call).is_ok()
+    });
+    let words = ["accept", "team-a", "--in", "CLONE"];
+    let patch = [&words[..], &["--dry-run"]].concat();
+    stage.until("a patch", |stage| {
+        let output = stage.levelset(&patch);
+        String::from_utf8_lossy(&output.stdout).contains("+++ b/team-a.yaml")
+    });
+    assert_eq!(host.with(|state| state.pulls.len()), 0);
+    for _ in 0..2 {
+        let output = stage.levelset(&words);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "https://git.example/pull/1\n",
+            "{told}"
+        );
+    }
+    let proposed = host.with(|state| {
+        let mut others = state.branches.iter().filter(|(name, _)| *name != "main");
+        others.next().map(|(name, files)| (name.clone(), files["team-a.yaml"].clone())).unwrap()
+    });
+    assert!(proposed.0.starts_with("levelset/accept/team-a-"), "{}", proposed.0);
+    let expected = text.replace("retentionDays: 14", "retentionDays: 3");
+    assert_eq!(String::from_utf8_lossy(&proposed.1), expected);
 }
 
 /// A pull request as GitHub lists it.

@@ -40,7 +40,10 @@ fn operation(request: &Request) -> Option<&'static Map<String, Value>> {
     let sent: Vec<&str> = request.url.path().split('/').collect();
     let fits = |path: &&String| {
         let known: Vec<&str> = path.split('/').collect();
-        known.len() == sent.len()
+        // What is named last may have slashes itself: a reference, or a file.
+        let is_open = known.last().is_some_and(|last| matches!(*last, "{ref}" | "{path}"));
+        let is_long = known.len() == sent.len() || (is_open && known.len() < sent.len());
+        is_long
             && known.iter().zip(&sent).all(|(known, sent)| known.starts_with('{') || known == sent)
     };
     let paths = description()["paths"].as_object().unwrap();

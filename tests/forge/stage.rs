@@ -183,6 +183,21 @@ impl Stage {
         self.clone.git(&["push", "-q", &self.server.url(), "main"]);
     }
 
+    /// Runs the program beside the agent, with its settings; `CLONE` stands for the clone's folder.
+    pub(super) fn levelset(&self, words: &[&str]) -> std::process::Output {
+        let clone = self.clone.path().display().to_string();
+        let words = words.iter().map(|word| word.replace("CLONE", &clone));
+        Command::new(env!("CARGO_BIN_EXE_levelset"))
+            .args(words)
+            .env_clear()
+            .envs([("AWS_ACCESS_KEY_ID", "111122223333"), ("AWS_SECRET_ACCESS_KEY", "test")])
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
     fn line_with(&self, member: &str) -> Option<Value> {
         let log = fs::read_to_string(self.log()).unwrap();
         let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

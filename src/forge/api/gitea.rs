@@ -6,7 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::issues::{Issues, User};
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Issue, PullRequest, State};
+use super::{
+    Api, ApiFuture, Caller, Comment, CommitStatus, Edit, Issue, PullRequest, State, edits,
+};
 use crate::forge::wire::Method;
 use crate::model::Revision;
 
@@ -93,6 +95,14 @@ impl Api for Gitea {
 
     fn close_issue<'a>(&'a self, id: &'a str) -> ApiFuture<'a, ()> {
         Box::pin(async move { self.issues().close(id).await })
+    }
+
+    fn push<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, ()> {
+        Box::pin(edits::push_to_gitea(&self.0, edit))
+    }
+
+    fn open_pull_request<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, String> {
+        Box::pin(edits::open(&self.0, edit))
     }
 
     fn myself(&self) -> ApiFuture<'_, String> {

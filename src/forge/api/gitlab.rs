@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::caller::parse;
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Issue, PullRequest, State};
+use super::{
+    Api, ApiFuture, Caller, Comment, CommitStatus, Edit, Issue, PullRequest, State, edits,
+};
 use crate::forge::refusal::Refusal;
 use crate::forge::wire::Method;
 use crate::model::Revision;
@@ -161,6 +163,14 @@ impl Api for GitLab {
             let body = json!({ "state_event": "close" });
             self.0.write(Method::Put, self.0.of(&["issues", id])?, body).await.map(drop)
         })
+    }
+
+    fn push<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, ()> {
+        Box::pin(edits::push_to_gitlab(&self.0, edit))
+    }
+
+    fn open_pull_request<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, String> {
+        Box::pin(edits::open_at_gitlab(&self.0, edit))
     }
 
     fn myself(&self) -> ApiFuture<'_, String> {

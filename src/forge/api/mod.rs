@@ -12,6 +12,7 @@
 
 mod bitbucket;
 mod caller;
+mod edits;
 mod gitea;
 mod github;
 mod gitlab;
@@ -70,12 +71,28 @@ pub trait Api: Send + Sync {
         Box::pin(async { Err(no_issues()) })
     }
 
+    /// Puts a changed file on a branch of its own; refuses when the file is another one by now, or when
+    /// there is such a branch.
+    fn push<'a>(&'a self, _edit: &'a Edit) -> ApiFuture<'a, ()> {
+        Box::pin(async { Err(no_edits()) })
+    }
+
+    /// Opens a pull request for a branch that was pushed; returns where people look at it.
+    fn open_pull_request<'a>(&'a self, _edit: &'a Edit) -> ApiFuture<'a, String> {
+        Box::pin(async { Err(no_edits()) })
+    }
+
     /// Returns who we are, as [`Comment::author`] has it.
     fn myself(&self) -> ApiFuture<'_, String>;
 }
 
 fn no_issues() -> Refusal {
     Refusal::Refused { status: 0, said: "issues of this host are not known".to_owned() }
+}
+
+fn no_edits() -> Refusal {
+    let said = "how this host takes a changed file is not known".to_owned();
+    Refusal::Refused { status: 0, said }
 }
 
 /// Says how a commit stands.
@@ -127,6 +144,25 @@ pub struct PullRequest {
     pub is_fork: bool,
     /// Where people look at it.
     pub link: String,
+}
+
+/// Holds a change of one file that is to be a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The branch that is made for it.
+    pub branch: String,
+    /// The branch that it is to be merged into.
+    pub onto: String,
+    /// The file, from the root of the repository.
+    pub path: String,
+    /// The id of the blob that the file is now.
+    pub blob: String,
+    /// What it is to be.
+    pub after: Vec<u8>,
+    /// The title, and the message of the commit.
+    pub title: String,
+    /// The text, in the host's Markdown.
+    pub body: String,
 }
 
 /// Holds what an issue says.

@@ -111,7 +111,8 @@ fn resource(row: &ResourceStatus, known: &Known<'_>) -> Vec<Remedy> {
     match row.state.as_str() {
         "Reported" => {
             found.push(advice("to have it reverted, declare reconcilePolicy.drift: revert"));
-            found.push(advice("to keep it, declare the value that AWS has"));
+            let accept = format!("levelset accept {}", known.told.key);
+            found.push(command(accept, "prints a patch that declares what AWS has, to keep it"));
         }
         "Deferred" if waits_for("Window") || waits_for("Pending") => {
             found.push(advice("nothing: it is done in the maintenance window"));

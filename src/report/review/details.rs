@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::words::{count, deed, disrupts_when, fate, is_beside, mark, path, short, when};
 use crate::model::review::{Edit, Effect, FieldCause, FieldReview, ObjectReview, When};
-use crate::model::{Action, Review, Severity};
+use crate::model::{Action, Key, Review, Severity};
 use crate::report::page::{Block, Fold, Line, Mark};
 use crate::report::style::Style;
 use crate::report::text::{self, value};
@@ -55,7 +55,7 @@ fn blocks(object: &ObjectReview, onto: &str) -> Vec<Block> {
         blocks.push(Block::Text(Line::new().mark(Mark::Bad).text(why)));
     }
     for effect in &object.effects {
-        blocks.extend(resource(effect, onto));
+        blocks.extend(resource(effect, &object.key, onto));
     }
     if object.effects.is_empty() && object.obstacle.is_none() {
         blocks.push(Block::Text(Line::new().text(rest(object))));
@@ -85,7 +85,7 @@ fn holds(object: &ObjectReview) -> impl Iterator<Item = Line> {
     suspended.into_iter().chain(snoozed)
 }
 
-fn resource(effect: &Effect, onto: &str) -> Vec<Block> {
+fn resource(effect: &Effect, object: &Key, onto: &str) -> Vec<Block> {
     let region = format!(" in {} {}", effect.resource.scope.region, fate(effect));
     let title = Line::new().mark(sign(effect)).code(effect.resource.to_string()).text(region);
     let mut blocks = vec![Block::Text(title)];
@@ -96,7 +96,7 @@ fn resource(effect: &Effect, onto: &str) -> Vec<Block> {
     for field in long {
         blocks.extend(at_length(effect, field));
     }
-    let remarks = remarks(effect);
+    let remarks = remarks(effect, object);
     if !remarks.is_empty() {
         blocks.push(Block::Items(remarks));
     }
@@ -188,7 +188,7 @@ fn at_length(effect: &Effect, field: &FieldReview) -> [Block; 2] {
     [Block::Text(place.and(consequence(field))), Block::difference(&lines, LINES)]
 }
 
-fn remarks(effect: &Effect) -> Vec<Line> {
+fn remarks(effect: &Effect, object: &Key) -> Vec<Line> {
     let place = |field: &str| Line::new().code(path(&effect.section, field)).text(": ");
     let already = |proposed: bool| if proposed { "" } else { " (so already)" };
     let mut remarks = Vec::new();
@@ -213,5 +213,12 @@ fn remarks(effect: &Effect) -> Vec<Line> {
         let line = Line::new().mark(Mark::Note);
         remarks.push(line.text("What differs already is so whether or not this is merged."));
     }
+    let drifted = effect.fields.iter().filter(|field| field.cause == FieldCause::Drifted);
+    remarks.extend(drifted.map(|field| {
+        let member = path(&effect.section, &field.field);
+        let command = format!("levelset accept {} {member}", object.name);
+        let line = Line::new().mark(Mark::Note).text("To keep what AWS has: ");
+        line.code(command)
+    }));
     remarks
 }

@@ -46,6 +46,7 @@ fn the_whole_of_a_small_report() {
 | `database.backups.retentionDays` | `1` → `14` | **drift**, put right at once |
 
 - ℹ️\u{a0}What differs already is so whether or not this is merged.
+- ℹ️\u{a0}To keep what AWS has: `levelset accept team-payments-prod database.backups.retentionDays`
 
 </details>
 
