@@ -283,7 +283,9 @@ enum Worth {
 
 fn worth(post: &Post, told: &Content, content: &Content, now: Timestamp) -> Worth {
     let Topic::Status { context, .. } = &post.wanted.topic else { return Worth::Nothing };
-    let is_same = told.state == content.state && told.description == content.description;
+    let is_same = told.state == content.state
+        && told.description == content.description
+        && told.annotations == content.annotations;
     if is_same || (context.ends_with(SYNC) && is_final(told)) {
         return Worth::Nothing;
     }

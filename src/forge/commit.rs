@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::api::{LONGEST_DESCRIPTION, State};
+use super::api::{Annotation, LONGEST_DESCRIPTION, MOST_ANNOTATIONS, State};
 use crate::model::status::Truth;
 use crate::model::{Condition, Generation, Key, ObjectStatus, Problem, Revision, Severity};
 
@@ -29,13 +29,16 @@ pub struct Content {
     /// Where more is told; without one, where all statuses of the agent lead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// What is said about lines, for a status that is about lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Vec<Annotation>>,
 }
 
 impl Content {
     /// Makes a content; a clause that is too long is cut.
     pub fn new(state: State, description: impl AsRef<str>) -> Self {
         let description = cut(description.as_ref(), LONGEST_DESCRIPTION);
-        Self { state, description, branch: None, link: None }
+        Self { state, description, branch: None, link: None, annotations: None }
     }
 
     /// Writes it as the outbox keeps it.
@@ -90,13 +93,26 @@ pub fn validate<'a>(problems: impl Iterator<Item = &'a Problem>, objects: usize)
     let mut errors: Vec<&Problem> =
         problems.filter(|problem| problem.severity == Severity::Error).collect();
     errors.sort();
+    let shown = errors.iter().take(MOST_ANNOTATIONS).map(|problem| annotation(problem));
+    let annotations = Some(shown.collect());
     let Some(first) = errors.first() else {
         let description = format!("no mistake in {}", counted(objects));
-        return Content::new(State::Success, description);
+        return Content { annotations, ..Content::new(State::Success, description) };
     };
     let at = &first.position;
     let place = format!("{}:{}:{}: {}", at.path, at.line, at.column, first.message);
-    Content::new(State::Failure, with_more(&place, errors.len() - 1))
+    let description = with_more(&place, errors.len() - 1);
+    Content { annotations, ..Content::new(State::Failure, description) }
+}
+
+fn annotation(problem: &Problem) -> Annotation {
+    let hint = problem.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    Annotation {
+        path: problem.position.path.to_string(),
+        line: problem.position.line,
+        title: cut(&problem.message, LONGEST_DESCRIPTION),
+        message: format!("{}{hint}", problem.message),
+    }
 }
 
 /// Says how the cloud stands to what a commit touched.
@@ -242,14 +258,21 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mistake_is_told_with_its_place() {
+    fn the_first_mistake_is_told_with_its_place_and_each_at_its_line() {
         let notice = Problem { severity: Severity::Notice, ..problem(1, "a notice") };
+        let told = |content: Content| (content.state, content.description);
         let none = validate([&notice].into_iter(), 3);
-        assert_eq!(none, Content::new(State::Success, "no mistake in 3 objects"));
+        assert_eq!(none.annotations, Some(Vec::new()));
+        assert_eq!(told(none), (State::Success, "no mistake in 3 objects".to_owned()));
         let (late, early) = (problem(9, "late"), problem(3, "there is no field foo"));
-        let told = validate([&late, &notice, &early].into_iter(), 3);
+        let found = validate([&late, &notice, &early].into_iter(), 3);
+        let shown = found.annotations.clone().unwrap();
+        assert_eq!(shown.iter().map(|it| it.line).collect::<Vec<_>>(), [3, 9]);
         let text = "teams/a.yaml:3:5: there is no field foo (and 1 more)";
-        assert_eq!(told, Content::new(State::Failure, text));
+        assert_eq!(told(found), (State::Failure, text.to_owned()));
+        let many: Vec<Problem> = (1..200).map(|line| problem(line, "x")).collect();
+        let found = validate(many.iter(), 3).annotations.unwrap();
+        assert_eq!(found.len(), MOST_ANNOTATIONS);
     }
 
     #[test]

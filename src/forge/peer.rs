@@ -52,7 +52,7 @@ impl GitHost {
         content: &str,
     ) -> Result<(), Refusal> {
         let unreadable = || Refusal::Refused { status: 0, said: "not a status".to_owned() };
-        let Content { state, description, branch, link } =
+        let Content { state, description, branch, link, annotations } =
             Content::from_text(content).ok_or_else(unreadable)?;
         let status = CommitStatus {
             revision: revision.clone(),
@@ -61,6 +61,7 @@ impl GitHost {
             description,
             link: link.or_else(|| self.marks.link.clone()),
             branch,
+            annotations,
         };
         self.api.set_status(&status).await
     }

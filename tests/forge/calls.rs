@@ -7,7 +7,9 @@ use aws_lc_rs::rsa::{KeyPair, KeySize};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use levelset::forge::api::{Api as _, Caller, CommitStatus, Edit, GitHub, Place, State};
+use levelset::forge::api::{
+    Annotation, Api as _, Caller, CommitStatus, Edit, GitHub, Place, State,
+};
 use levelset::forge::app::App;
 use levelset::forge::credentials::Credentials;
 use levelset::forge::proposal::propose;
@@ -37,6 +39,7 @@ fn status(state: State) -> CommitStatus {
         description: "2 objects to converge".to_owned(),
         link: None,
         branch: Some("main".to_owned()),
+        annotations: None,
     }
 }
 
@@ -223,9 +226,50 @@ async fn a_list_is_read_to_its_end_and_never_at_another_origin() {
     assert!(api(Host::Gitea, root(), wire, Arc::new(Fixed)).comments(7).await.is_err());
 }
 
+/// Returns a status that is about lines, as many as a call takes.
+fn about_lines() -> CommitStatus {
+    let annotation = |line| Annotation {
+        path: "teams/a.yaml".to_owned(),
+        line,
+        title: "there is no field foo".to_owned(),
+        message: "there is no field foo; did you mean port?".to_owned(),
+    };
+    let annotations = Some((1..=50).map(annotation).collect());
+    CommitStatus { annotations, ..status(State::Failure) }
+}
+
+#[tokio::test]
+async fn an_app_shows_mistakes_at_their_lines_and_a_status_where_it_may_not() {
+    for is_allowed in [true, false] {
+        let wire = Arc::new(Impatient { is_allowed, ..Impatient::default() });
+        let root = Url::parse("https://api.github.com").unwrap();
+        let place = Place { host: Host::GitHub, root, repository: "acme/environments".to_owned() };
+        let github = GitHub(Caller::new(wire.clone(), place, app(), Arc::new(Fixed)));
+        github.set_status(&about_lines()).await.unwrap();
+        let log = wire.log.lock().unwrap().clone();
+        assert!(log.iter().any(|line| line.contains("/check-runs")), "{log:?}");
+        let last = log.last().unwrap();
+        assert_eq!(last.contains("/statuses/"), !is_allowed, "{log:?}");
+        assert!(last.ends_with("201"), "{log:?}");
+        let before = log.len();
+        github.set_status(&status(State::Success)).await.unwrap();
+        let log = wire.log.lock().unwrap().clone();
+        assert!(log[before..].iter().all(|line| !line.contains("/check-runs")), "{log:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_makes_no_check_run() {
+    let host = FakeHost::new(Host::GitHub, Arc::new(Fixed));
+    host.api().set_status(&about_lines()).await.unwrap();
+    assert_eq!(host.with(|state| state.taken.len()), 1);
+}
+
 /// Plays GitHub to an app, and takes each of its tokens twice.
 #[derive(Default)]
 struct Impatient {
+    /// Whether the app may make check runs.
+    is_allowed: bool,
     granted: Mutex<u32>,
     uses: Mutex<u32>,
     log: Mutex<Vec<String>>,
@@ -242,6 +286,9 @@ impl Impatient {
             *self.uses.lock().unwrap() = 0;
             let token = format!("ghs_{}", self.granted.lock().unwrap());
             return (201, json!({ "token": token, "expires_at": "2099-01-01T00:00:00Z" }));
+        }
+        if path.ends_with("/check-runs") && !self.is_allowed {
+            return (403, json!({ "message": "Resource not accessible by integration" }));
         }
         let mut uses = self.uses.lock().unwrap();
         *uses += 1;

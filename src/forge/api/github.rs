@@ -1,15 +1,18 @@
 //! GitHub and GitHub Enterprise Server.
 //!
-//! Source: the REST API of GitHub, version 2022-11-28.
+//! Source: the REST API of GitHub, version 2022-11-28. A check run takes at most 50 annotations with a
+//! call, and is for apps alone ("Check runs").
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::issues::{Issues, User};
 use super::{
-    Api, ApiFuture, Caller, Comment, CommitStatus, Edit, Issue, PullRequest, State, edits,
+    Annotation, Api, ApiFuture, Caller, Comment, CommitStatus, Edit, Issue, PullRequest, State,
+    edits,
 };
 use crate::forge::credentials::Credentials;
+use crate::forge::refusal::Refusal;
 use crate::forge::wire::Method;
 use crate::model::Revision;
 
@@ -53,7 +56,48 @@ const fn word(state: State) -> &'static str {
     }
 }
 
+/// The words for how a check run ended; one about lines is never under way.
+const fn conclusion(state: State) -> &'static str {
+    match state {
+        State::Success => "success",
+        State::Failure => "failure",
+        State::Pending => "neutral",
+        State::Superseded => "cancelled",
+    }
+}
+
+fn annotation(it: &Annotation) -> Value {
+    json!({
+        "path": it.path,
+        "start_line": it.line,
+        "end_line": it.line,
+        "annotation_level": "failure",
+        "title": it.title,
+        "message": it.message,
+    })
+}
+
 impl GitHub {
+    /// Makes a check run, which takes the place of the one before of its name.
+    async fn check(&self, status: &CommitStatus, lines: &[Annotation]) -> Result<(), Refusal> {
+        let annotations: Vec<Value> = lines.iter().map(annotation).collect();
+        let mut body = json!({
+            "name": status.context,
+            "head_sha": status.revision,
+            "status": "completed",
+            "conclusion": conclusion(status.state),
+            "output": {
+                "title": status.description,
+                "summary": status.description,
+                "annotations": annotations,
+            },
+        });
+        if let Some(link) = &status.link {
+            body["details_url"] = json!(link);
+        }
+        self.0.write(Method::Post, self.0.of(&["check-runs"])?, body).await.map(drop)
+    }
+
     fn issues(&self) -> Issues<'_> {
         Issues { caller: &self.0, page: ("per_page", "100"), author: "creator" }
     }
@@ -62,6 +106,14 @@ impl GitHub {
 impl Api for GitHub {
     fn set_status<'a>(&'a self, status: &'a CommitStatus) -> ApiFuture<'a, ()> {
         Box::pin(async move {
+            // Only an app may make check runs, and not each may.
+            if let (Credentials::App(_), Some(lines)) = (self.0.credentials(), &status.annotations)
+            {
+                match self.check(status, lines).await {
+                    Err(Refusal::Denied { status: 403, .. }) => {}
+                    checked => return checked,
+                }
+            }
             let url = self.0.of(&["statuses", status.revision.as_str()])?;
             let mut body = json!({
                 "state": word(status.state),

@@ -124,7 +124,25 @@ pub struct CommitStatus {
     pub link: Option<String>,
     /// The branch that the commit is on, where it is known.
     pub branch: Option<String>,
+    /// The mistakes that are shown at their lines, for a status that is about lines.
+    pub annotations: Option<Vec<Annotation>>,
 }
+
+/// Says something about a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Annotation {
+    /// The file, from the root of the repository.
+    pub path: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// One clause.
+    pub title: String,
+    /// A sentence or two.
+    pub message: String,
+}
+
+/// So many annotations are shown: what GitHub takes with one call.
+pub const MOST_ANNOTATIONS: usize = 50;
 
 /// What every host takes, in bytes. GitHub takes 140 characters, the others more.
 pub const LONGEST_DESCRIPTION: usize = 140;
