@@ -10,6 +10,7 @@ mod custom;
 mod faults;
 mod groups;
 mod life;
+mod records;
 mod removal;
 mod roles;
 mod secrets;

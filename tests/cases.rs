@@ -18,6 +18,7 @@ use levelset::model::handle::Handle;
 use levelset::model::kind::Lists;
 use levelset::model::policy::DisruptionPolicy;
 use levelset::model::status::Owned;
+use levelset::model::within::Surroundings;
 use levelset::model::{
     AccountId, Bound, Call, Clock, Diff, Kind, Observation, Observed, Readiness, Region, Resource,
     ResourceId, Scope, Severity, Timing, Verdict, Wait,
@@ -63,7 +64,8 @@ const KNOWN_FAULTS: &[&str] = &[
     "b22", "b25", "b26", "b28", "b29", "b31", "b32", "b34", "b35", "b37", "b38", "b40", "b41",
     "b43", "b44", "b46", "b47", "b49", "b52", "b53", "b55", "b56", "b58", "b59", "b61", "b62",
     "b64", "b65", "b67", "b68", "b70", "b71", "b73", "b74", "b76", "b77", "b79", "b80", "b82",
-    "b83", "b86", "b89", "b115", "b118",
+    "b83", "b86", "b89", "b92", "b94", "b95", "b97", "b98", "b100", "b101", "b103", "b104", "b115",
+    "b118",
 ];
 
 fn folders() -> Vec<(String, PathBuf)> {
@@ -150,6 +152,7 @@ fn run(
     assert!(outside.is_none(), "{outside:?} is not where its kind lives");
     let mut seen = observe(answers);
     observe_singly(&resources, answers, removed, &mut seen);
+    let around = observe_within(&resources, answers, &mut seen);
     let resource = resources
         .iter()
         .find(|resource| resource.id.kind.as_str() == kind)
@@ -157,7 +160,7 @@ fn run(
     if removed {
         return remove(object, resource, &seen);
     }
-    compare(object, resource, (&seen, answers))
+    compare(object, resource, (&seen, answers), around.get(&resource.id))
 }
 
 /// Decides what becomes of one resource when its manifest has been removed for long enough.
@@ -223,10 +226,17 @@ fn compare(
     object: &Object,
     resource: &Resource,
     (seen, answers): (&BTreeMap<ResourceId, Observed>, &Map<String, Value>),
+    around: Option<&Surroundings>,
 ) -> Result<Expected, String> {
     let kind = kinds::find(&resource.id.kind).ok_or("unknown kind")?;
     let mut bound = bind(resource, seen)?;
     let Some(actual) = seen.get(&resource.id) else {
+        if let Some(within) = kind.within() {
+            let refusals = within.prepare(&mut bound, around.unwrap_or(&Surroundings::default()));
+            let calls = if refusals.is_empty() { kind.create(&bound) } else { Vec::new() };
+            let refused = Diff { refusals, ..Diff::default() };
+            return Ok(outcome(calls, &refused, Vec::new()));
+        }
         if let Some(kind) = kind.singly() {
             let facts = answers.get("Types").map_or(Value::Null, |types| types[0].clone());
             kind.prepare(&mut bound, &kind.facts(&facts).unwrap_or_default());
@@ -242,6 +252,11 @@ fn compare(
     let mut found = diff(kind.rules(), &bound, actual, &readiness, &ignore);
     if object.policy().disruption == DisruptionPolicy::Immediate {
         found.deltas.iter_mut().for_each(|delta| delta.timing = Timing::Immediate);
+    }
+    let objections = kind.objections(&bound, actual);
+    if !objections.is_empty() {
+        found.deltas.clear();
+        found.refusals.extend(objections);
     }
     let calls = match found.deltas.as_slice() {
         [] => Vec::new(),
@@ -331,6 +346,31 @@ fn observe_singly(
             Observation::Unknown(doubt) => panic!("{id}: {doubt}"),
         }
     }
+}
+
+/// Reads what is listed by what it is in, and what those that are not there would find around them.
+fn observe_within(
+    resources: &[Resource],
+    answers: &Map<String, Value>,
+    seen: &mut BTreeMap<ResourceId, Observed>,
+) -> BTreeMap<ResourceId, Surroundings> {
+    let saved = Saved::parse(&Value::Object(answers.clone()).to_string(), kinds::all()).unwrap();
+    let observer = Observer::new(Arc::new(saved), Arc::new(Noon), SignedDuration::from_hours(1));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut around = BTreeMap::new();
+    for Resource { id, .. } in resources {
+        let kind = kinds::find(&id.kind).unwrap();
+        let Some(within) = kind.within() else { continue };
+        match runtime.block_on(observer.observe(kind, id)) {
+            Observation::Present(observed) => drop(seen.insert(id.clone(), (*observed).clone())),
+            Observation::Absent => {
+                let found = runtime.block_on(observer.surroundings(kind, within, id)).unwrap();
+                around.insert(id.clone(), found);
+            }
+            Observation::Unknown(doubt) => panic!("{id}: {doubt}"),
+        }
+    }
+    around
 }
 
 /// Stands still.

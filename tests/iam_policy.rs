@@ -17,11 +17,12 @@ fn root() -> PathBuf {
 }
 
 /// The first words of operations; after one of them comes a capital.
-const VERBS: [&str; 27] = [
+const VERBS: [&str; 28] = [
     "Add",
     "Attach",
     "Authorize",
     "Cancel",
+    "Change",
     "Create",
     "Delete",
     "Describe",

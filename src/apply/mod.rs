@@ -5,13 +5,18 @@
 //! Invariants: it chooses nothing: it sends the calls of the steps whose verdict is `Go`, in order,
 //! once; the [`Gate`] is asked right before each mutating call leaves, when everything else has been
 //! waited for; a failed step does not stop a step that does not need it. It retries nothing: the
-//! queue does.
+//! queue does. What AWS takes as one call is sent as one.
 
+mod joint;
+
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::Value;
 
+pub use self::joint::Join;
+use self::joint::Joint;
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::{Call, CallError, Cloud, ErrorClass, Plan, Step, Target};
 
@@ -33,20 +38,40 @@ pub trait Gate: Send + Sync {
     ) -> GateFuture<'a, ()>;
 }
 
-/// Carries out a plan.
-pub async fn apply(plan: &Plan, cloud: &dyn Cloud, gate: &dyn Gate) -> Vec<Attempt> {
-    let mut attempts = Vec::with_capacity(plan.steps.len());
-    for step in &plan.steps {
+/// Carries out a plan; `join` says which calls AWS takes as one.
+pub async fn apply(
+    plan: &Plan,
+    cloud: &dyn Cloud,
+    gate: &dyn Gate,
+    join: &Join<'_>,
+) -> Vec<Attempt> {
+    let mut outcomes: BTreeMap<usize, StepOutcome> = BTreeMap::new();
+    for (at, step) in plan.steps.iter().enumerate() {
+        if outcomes.contains_key(&at) {
+            continue;
+        }
         let outcome = match step.is_work() {
-            true => attempt(step, cloud, gate).await,
             false => StepOutcome::Unneeded,
+            true => match Joint::of(plan, at, join, |at| !outcomes.contains_key(&at)) {
+                None => single(step, cloud, gate).await,
+                Some(joint) => {
+                    let made = joint.attempt(cloud, gate).await;
+                    outcomes.extend(joint.members.iter().copied().zip(made));
+                    continue;
+                }
+            },
         };
-        attempts.push(Attempt { step: step.clone(), outcome });
+        outcomes.insert(at, outcome);
     }
-    attempts
+    plan.steps
+        .iter()
+        .zip(outcomes.into_values())
+        .map(|(step, outcome)| Attempt { step: step.clone(), outcome })
+        .collect()
 }
 
-async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome {
+/// Sends the calls of one step.
+async fn single(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome {
     let id = &step.resource;
     let target = Target { scope: id.scope.clone(), kind: id.kind.clone(), cause: step.cause() };
     let mut accepted = 0;
@@ -66,6 +91,14 @@ async fn attempt(step: &Step, cloud: &dyn Cloud, gate: &dyn Gate) -> StepOutcome
         }
     }
     StepOutcome::Accepted { calls: accepted }
+}
+
+/// Says what became of a step of one call.
+fn outcome(step: &Step, call: &Call, answer: Result<Value, CallError>) -> StepOutcome {
+    match answer {
+        Ok(_) => StepOutcome::Accepted { calls: 1 },
+        Err(error) => refused(step, call, 0, error),
+    }
 }
 
 fn refused(step: &Step, call: &Call, accepted: u32, error: CallError) -> StepOutcome {

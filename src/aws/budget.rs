@@ -43,13 +43,15 @@ pub struct Budgets {
 impl Default for Budgets {
     /// Takes half of what AWS documents per account and region: RDS a burst of 300 and 12 a second
     /// ("Quotas and constraints for Amazon RDS", API request limits), EC2 describe calls a burst of
-    /// 100 and 20 a second ("Request throttling for the Amazon EC2 API").
+    /// 100 and 20 a second ("Request throttling for the Amazon EC2 API"), Route 53 5 a second for a
+    /// whole account ("Quotas" in the Route 53 Developer Guide).
     fn default() -> Self {
         let budget = |burst, per_second, write_reserve| Budget { burst, per_second, write_reserve };
         Self {
             services: BTreeMap::from([
                 ("rds".to_owned(), budget(150, 6.0, 30)),
                 ("ec2".to_owned(), budget(50, 10.0, 10)),
+                ("route53".to_owned(), budget(5, 2.5, 1)),
             ]),
             default: budget(20, 5.0, 4),
             longest_wait: Duration::from_secs(60),
@@ -65,11 +67,13 @@ impl Budgets {
 }
 
 /// Returns how many calls a second AWS documents for everybody in an account and region, where it
-/// does: "Quotas and constraints for Amazon RDS", "Request throttling for the Amazon EC2 API".
+/// does: "Quotas and constraints for Amazon RDS", "Request throttling for the Amazon EC2 API", "Quotas"
+/// in the Route 53 Developer Guide.
 pub fn documented_per_second(service: &str) -> Option<f64> {
     match service {
         "rds" => Some(12.0),
         "ec2" => Some(20.0),
+        "route53" => Some(5.0),
         _ => None,
     }
 }

@@ -16,6 +16,7 @@ use super::class::call_error;
 use super::credentials::{self, Wallet};
 use super::json::JsonClient;
 use super::query::QueryClient;
+use super::rest::RestClient;
 use super::{Account, Accounts, Role, Timeouts};
 use crate::kinds;
 use crate::kinds::sdk::{Clients, Failure, WholeAnswers, json, query};
@@ -179,6 +180,8 @@ impl Session {
         };
         let cloud_control = json(json::CLOUD_CONTROL).await?;
         let secrets_manager = json(json::SECRETS_MANAGER).await?;
+        let (rest_wallet, rest_clock) = (wallet.clone(), Arc::clone(&clock));
+        let route53 = RestClient::new(account, &config, timeouts, rest_wallet, rest_clock)?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
@@ -191,6 +194,7 @@ impl Session {
                 cloudformation: Box::new(cloudformation),
                 cloud_control: Box::new(cloud_control),
                 secrets_manager: Box::new(secrets_manager),
+                route53: Box::new(route53),
             },
             wallet,
         })

@@ -20,6 +20,7 @@ mod credentials;
 mod identity;
 mod json;
 mod query;
+mod rest;
 mod signed;
 #[cfg(test)]
 mod testing;

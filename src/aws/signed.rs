@@ -1,7 +1,7 @@
 //! Signs one request with Signature Version 4, sends it, and says how far it came.
 //!
 //! The transport of the services that are spoken without their SDK crates: Query forms
-//! ([`super::query`]) and JSON ([`super::json`]). The signature is the SDK's own (`aws-sigv4`), and
+//! ([`super::query`]), JSON ([`super::json`]) and XML ([`super::rest`]). The signature is the SDK's own (`aws-sigv4`), and
 //! credentials come from the same wallet as the SDK's.
 //!
 //! Invariants: one request per call, no redirects, bounded in time.
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
+use reqwest::Method;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use sha2::{Digest, Sha256};
@@ -69,12 +70,27 @@ impl Signed {
         headers: &[(&str, &str)],
         body: String,
     ) -> Result<Answer, Failure> {
+        self.send((Method::POST, self.endpoint.clone()), headers, body).await
+    }
+
+    /// Returns the address to which paths are added.
+    pub(super) fn endpoint(&self) -> &Url {
+        &self.endpoint
+    }
+
+    /// Sends a body with these headers, which are signed.
+    pub(super) async fn send(
+        &self,
+        (method, url): (Method, Url),
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Result<Answer, Failure> {
         let credentials = self.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
-        let mut request = self.http.post(self.endpoint.clone());
+        let mut request = self.http.request(method.clone(), url.clone());
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        for (name, value) in self.signature(credentials, headers, &body)? {
+        for (name, value) in self.signature(credentials, (&method, &url), headers, &body)? {
             request = request.header(name, value);
         }
         let response = request.body(body).send().await.map_err(|error| unanswered(&error))?;
@@ -87,6 +103,7 @@ impl Signed {
     fn signature(
         &self,
         credentials: Credentials,
+        (method, url): (&Method, &Url),
         headers: &[(&str, &str)],
         body: &str,
     ) -> Result<Vec<(&'static str, String)>, Failure> {
@@ -102,8 +119,8 @@ impl Signed {
             .map_err(|error| unsent(chain(&error)))?
             .into();
         let request = SignableRequest::new(
-            "POST",
-            self.endpoint.as_str(),
+            method.as_str(),
+            url.as_str(),
             headers.iter().copied(),
             // Its digest, so that no code that signs sees what may be secret in it.
             SignableBody::Precomputed(hex::encode(Sha256::digest(body))),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    arn, certificate, policy_document, schedule, set, storage, tags, value, version, window,
+    arn, certificate, dns, policy_document, schedule, set, storage, tags, value, version, window,
 };
 use crate::model::{Bound, Compare, Observed, Readiness, Rule};
 
@@ -92,6 +92,12 @@ pub(super) fn judge(
         }
         Compare::ArnTail => arn::judge(want, have, rule.unsaid),
         Compare::Certificate => certificate::judge(want, have),
+        Compare::DnsName => Judgement::of(dns::same_name(want, have), want),
+        Compare::DnsValues { of_type } => {
+            let record_type = sides.desired.declared(of_type).and_then(Value::as_str);
+            dns::values(record_type.unwrap_or_default(), want, have)
+        }
+        Compare::Members { names } => dns::members(want, have, names),
         // These are compared one by one elsewhere; what cannot be read is never compared.
         Compare::Parameters
         | Compare::Permissions(_)

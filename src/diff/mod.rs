@@ -10,6 +10,7 @@
 
 mod arn;
 mod certificate;
+mod dns;
 mod judge;
 mod parameters;
 mod permissions;

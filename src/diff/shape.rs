@@ -30,6 +30,7 @@ enum Shape {
     Text,
     WholeNumber,
     List,
+    Structure,
     Plain,
 }
 
@@ -37,9 +38,11 @@ impl Shape {
     /// Returns the shape that a comparison needs; `None` where it reads any, or the tags.
     fn of(compare: Compare) -> Option<Self> {
         Some(match compare {
-            Compare::Version { .. } | Compare::Window | Compare::ArnTail | Compare::Certificate => {
-                Self::Text
-            }
+            Compare::Version { .. }
+            | Compare::Window
+            | Compare::ArnTail
+            | Compare::DnsName
+            | Compare::Certificate => Self::Text,
             Compare::Storage { .. } | Compare::Rounded | Compare::Ceiling { .. } => {
                 Self::WholeNumber
             }
@@ -49,7 +52,9 @@ impl Shape {
             | Compare::Membership { .. }
             | Compare::Parameters
             | Compare::Permissions(_)
+            | Compare::DnsValues { .. }
             | Compare::PolicyDocuments { .. } => Self::List,
+            Compare::Members { .. } => Self::Structure,
             Compare::Exact | Compare::FoldCase => Self::Plain,
             Compare::CreationTag(_)
             | Compare::TagValue { .. }
@@ -67,6 +72,7 @@ impl Shape {
             Self::Text => value.is_string(),
             Self::WholeNumber => value.is_u64(),
             Self::List => value.is_array(),
+            Self::Structure => value.is_object(),
             Self::Plain => !value.is_array() && !value.is_object(),
         }
     }
@@ -76,6 +82,7 @@ impl Shape {
             Self::Text => "a text",
             Self::WholeNumber => "a whole number",
             Self::List => "a list",
+            Self::Structure => "a structure",
             Self::Plain => "a plain value",
         }
     }

@@ -50,6 +50,7 @@ kinds![
     db_instance,
     iam_role,
     secret,
+    route53_record_set,
     custom,
 ];
 

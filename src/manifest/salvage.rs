@@ -19,7 +19,7 @@ use crate::model::{Finding, Key, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
-const OPEN: [&str; 10] = [
+const OPEN: [&str; 12] = [
     "",
     "/metadata",
     "/metadata/annotations",
@@ -28,6 +28,8 @@ const OPEN: [&str; 10] = [
     "/spec/resources/iam",
     "/spec/resources/iam/roles",
     "/spec/resources/secrets",
+    "/spec/resources/dns",
+    "/spec/resources/dns/records",
     "/spec/resources/custom",
     "/spec/reconcilePolicy",
 ];

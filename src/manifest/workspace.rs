@@ -9,6 +9,7 @@ use super::policy;
 use crate::kinds::custom::spec::{self as custom_spec, CustomResource};
 use crate::kinds::db_instance::spec::{Database, check};
 use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
+use crate::kinds::route53_record_set::spec::{self as dns_spec, Dns};
 use crate::kinds::secret::spec::{self as secret_spec, Secret};
 use crate::kinds::security_group::spec::{self as group_spec, TrafficRule};
 use crate::model::{Finding, Policy};
@@ -43,6 +44,8 @@ pub struct Resources {
     /// `api-key` of the workspace `team-a` is called `team-a/api-key` in AWS. No value is in Git.
     /// Default: none.
     pub secrets: Option<BTreeMap<String, Secret>>,
+    /// Records in hosted zones of Route 53. Default: none.
+    pub dns: Option<Dns>,
     /// Resources of any other type, by name, through AWS's Cloud Control API: lower-case letters,
     /// digits and hyphens. Default: none.
     pub custom: Option<BTreeMap<String, CustomResource>>,
@@ -104,6 +107,7 @@ impl Resources {
         found.extend(self.iam.iter().flat_map(|it| within("iam", iam_spec::check(it, around))));
         let secrets = self.secrets.iter().flat_map(|it| secret_spec::check(it, name));
         found.extend(within("secrets", secrets.collect()));
+        found.extend(self.dns.iter().flat_map(|it| within("dns", dns_spec::check(it))));
         found.extend(self.custom.iter().flat_map(|it| within("custom", custom_spec::check(it))));
         if self.database.is_some() && self.network.is_none() {
             let message = "the database has no network: AWS places it in the account's default VPC";

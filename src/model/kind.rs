@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::singly::Singly;
+use super::within::Within;
 use super::{
     Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Offer, Permission, Refusal,
     ResourceId, Rule, Scope, Usage,
@@ -65,6 +66,19 @@ pub trait Kind: Send + Sync + 'static {
 
     /// Says how resources are read of which AWS has no list; `None` where the lists hold them.
     fn singly(&self) -> Option<&'static dyn Singly> {
+        None
+    }
+
+    /// Says how resources are read that AWS lists by what they are in; `None` where the lists hold
+    /// them.
+    fn within(&self) -> Option<&'static dyn Within> {
+        None
+    }
+
+    /// Returns one call that does what all of these do, at once and all or nothing; `None` where
+    /// AWS has no such call, or takes not so much in one.
+    fn join(&self, calls: &[&Call]) -> Option<Call> {
+        let _ = calls;
         None
     }
 
@@ -151,6 +165,19 @@ pub trait Kind: Send + Sync + 'static {
     fn notices(&self, desired: &Bound, actual: &Observed) -> Vec<Notice> {
         let _ = (desired, actual);
         Vec::new()
+    }
+
+    /// Returns why a resource that exists cannot be changed to what is declared, whatever differs.
+    fn objections(&self, desired: &Bound, actual: &Observed) -> Vec<Refusal> {
+        let _ = (desired, actual);
+        Vec::new()
+    }
+
+    /// Returns what one thing in AWS has in common under all the names that it may be declared by;
+    /// `None` where it has one name only.
+    fn identity(&self, actual: &Observed) -> Option<String> {
+        let _ = actual;
+        None
     }
 
     /// Returns the weekly maintenance window of a resource, as AWS answers it, or as it is declared

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod cloud;
 pub mod delta;
 pub mod desired;
+pub mod dns;
 pub mod fence;
 pub mod freeze;
 pub mod handle;
@@ -41,6 +42,7 @@ pub mod usage;
 pub mod version;
 pub mod webhook;
 pub mod window;
+pub mod within;
 
 pub use ask::{Ask, Asked};
 pub use block::Block;

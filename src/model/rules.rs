@@ -323,6 +323,18 @@ pub enum Compare {
     Permissions(Peers),
     /// Properties by name, as the schema of the resource's type says, which the observation holds.
     Properties,
+    /// A DNS name: letter case, a dot at the end and escapes aside.
+    DnsName,
+    /// The values of a DNS record set, in any order and spelling.
+    DnsValues {
+        /// The field that declares the type of the records.
+        of_type: &'static str,
+    },
+    /// A structure of which the declared members are compared; those that are DNS names as such.
+    Members {
+        /// The members that are DNS names.
+        names: &'static [&'static str],
+    },
     /// Not readable: never compared.
     WriteOnly,
 }

@@ -9,6 +9,7 @@
 //! not held. It writes nothing and decides nothing.
 
 mod details;
+mod doubts;
 mod list;
 mod mark;
 mod once;
@@ -16,6 +17,7 @@ pub mod saved;
 mod search;
 pub mod singly;
 mod slot;
+mod within;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,13 +28,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::details::Shared;
+use self::doubts::{doubt, lacking, partial};
 pub use self::mark::Mark;
 use self::mark::Marker;
 use self::slot::{Item, Listing, Slot};
+use self::within::Sought;
 use crate::model::kind::Lists;
 use crate::model::{
-    CallError, Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed,
-    ResourceId, Scope, Target,
+    Cause, Clock, Cloud, Doubt, ErrorClass, Kind, KindName, Observation, Observed, ResourceId,
+    Scope, Target,
 };
 
 /// A list is shared for so many times as long as it took to be read, if that is longer than any list
@@ -70,6 +74,9 @@ impl Observer {
 
     /// Reads one resource, from the shared list where that is fresh enough.
     pub async fn observe(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
+        if let Some(within) = kind.within() {
+            return self.look_within(Sought { kind, within, id }).await;
+        }
         let slot = self.slot(&id.scope, &id.kind);
         let mut listing = slot.listing.lock().await;
         self.look(kind, id, &slot, &mut listing).await
@@ -78,6 +85,10 @@ impl Observer {
     /// Reads one resource in the same way, and returns what stands for the answer; `None` where it is
     /// not known to exist.
     pub async fn mark(&self, kind: &dyn Kind, id: &ResourceId) -> Option<Mark> {
+        if kind.within().is_some() {
+            let Observation::Present(actual) = self.observe(kind, id).await else { return None };
+            return Some(self.marker.mark(kind, &actual));
+        }
         let slot = self.slot(&id.scope, &id.kind);
         let mut listing = slot.listing.lock().await;
         let Observation::Present(_) = self.look(kind, id, &slot, &mut listing).await else {
@@ -160,8 +171,13 @@ impl Observer {
     }
 
     /// Reads one resource and its tags anew, whatever was read before: what a deletion rests on.
+    ///
+    /// What is read by container is shared nevertheless: AWS deletes a record set only as it was read.
     pub async fn observe_anew(&self, kind: &dyn Kind, id: &ResourceId) -> Observation {
-        match self.observe_by_name(kind, id).await {
+        if kind.within().is_none() {
+            self.written(id);
+        }
+        match self.observe(kind, id).await {
             Observation::Present(actual) => match self.tags(kind, id, actual).await {
                 Ok(tagged) => Observation::Present(tagged),
                 Err(doubt) => Observation::Unknown(doubt),
@@ -197,6 +213,7 @@ impl Observer {
         }
         *swept = now;
         for slot in lock(&self.slots).values() {
+            slot.drop_stale_shelves(|listing| self.is_fresh(Some(listing)));
             // One that is in use is fresh, or about to be.
             if let Ok(mut listing) = slot.listing.try_lock()
                 && !self.is_fresh(listing.as_ref())
@@ -209,6 +226,15 @@ impl Observer {
     async fn list(&self, kind: &dyn Kind, target: &Target) -> Listing {
         let begun = self.clock.now();
         let resources = self.resources(kind, target, begun).await;
+        self.listing(begun, resources)
+    }
+
+    /// Makes a listing of what was read since a time.
+    fn listing(
+        &self,
+        begun: Timestamp,
+        resources: Result<BTreeMap<Arc<str>, Item>, Doubt>,
+    ) -> Listing {
         let read = self.clock.now();
         let lasts = match &resources {
             Ok(_) => (read.duration_since(begun) * SHARED_PER_READING).min(LONGEST_SHARED),
@@ -292,24 +318,6 @@ fn tags_of(members: &Map<String, Value>) -> Option<BTreeMap<String, String>> {
             .filter_map(|tag| Some((text(tag, "Key")?, text(tag, "Value").unwrap_or_default())))
             .collect(),
     )
-}
-
-fn doubt(error: CallError) -> Doubt {
-    match error.class {
-        _ if error.code == saved::NOT_RECORDED => Doubt::NotRecorded(error.message),
-        ErrorClass::Throttled => Doubt::Throttled,
-        ErrorClass::Denied => Doubt::Denied(error.to_string()),
-        _ => Doubt::Failed(error.to_string()),
-    }
-}
-
-fn partial(operation: &str, list: &str) -> Doubt {
-    Doubt::Failed(format!("the answer of {operation} holds no {list}"))
-}
-
-/// AWS refuses the read of a name that it does not know; an answer without it proves nothing.
-fn lacking(operation: &str, name: &str) -> Doubt {
-    Doubt::Failed(format!("the answer of {operation} holds no {name}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

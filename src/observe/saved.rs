@@ -6,6 +6,12 @@
 //! What AWS answers one by one stands in the item of the list that it belongs to: `Parameters` in a
 //! group, `TagList`, and in an item of `SecretList` the `ReplicationStatus` of `describe-secret` and the
 //! `ResourcePolicy` of `get-resource-policy` (`null` for none).
+//!
+//! The record sets of several hosted zones are told apart by the zones' ids:
+//! `{"ResourceRecordSets": {"Z1": [...], "Z2": [...]}}`; a list is that of the only zone in
+//! `HostedZones`.
+
+mod zones;
 
 use std::collections::BTreeMap;
 
@@ -52,7 +58,7 @@ impl Saved {
             return Err(SavedError::Shape("this is no object".to_owned()));
         };
         for (name, value) in &answers {
-            let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_object));
+            let is_list = is_list(value) || (name == zones::CONTENT && zones::are_lists(value));
             if !is_list && !PAGING.contains(&name.as_str()) {
                 return Err(SavedError::Shape(format!("{name} is no list of objects")));
             }
@@ -64,6 +70,7 @@ impl Saved {
                 return Err(SavedError::Shape(text));
             }
         }
+        zones::check(&answers).map_err(SavedError::Shape)?;
         let lists: BTreeMap<_, _> = kinds
             .iter()
             .flat_map(|kind| kind.lists())
@@ -92,6 +99,7 @@ impl Saved {
             "DescribeSecret" => self.secret(call),
             "GetResourcePolicy" => self.resource_policy(call),
             "GetResource" => self.resource(call),
+            "ListResourceRecordSets" => self.record_sets(call),
             "DescribeType" => self.with_name("Types", call, &["TypeName"]),
             "GetResourceRequestStatus" => self.request(call),
             _ => Err(not_recorded(call, &call.operation)),
@@ -173,6 +181,10 @@ impl Cloud for Saved {
     fn call<'a>(&'a self, _target: &'a Target, call: &'a Call) -> CallFuture<'a> {
         Box::pin(std::future::ready(self.answer(call)))
     }
+}
+
+fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().all(Value::is_object))
 }
 
 /// Returns the name of a list that is missing and stands there in another spelling.

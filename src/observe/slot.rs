@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::within::Shelf;
 use super::{Mark, lock};
 use crate::model::{Doubt, Observed};
 
@@ -15,7 +16,9 @@ const SINGLE_READS: usize = 2;
 #[derive(Default)]
 pub(super) struct Slot {
     pub(super) listing: tokio::sync::Mutex<Option<Listing>>,
-    written: Mutex<BTreeSet<Arc<str>>>,
+    pub(super) written: Mutex<BTreeSet<Arc<str>>>,
+    /// What was read by container, for a kind that is read so; the list is that of the containers.
+    pub(super) shelves: Mutex<BTreeMap<String, Arc<Shelf>>>,
 }
 
 pub(super) struct Listing {

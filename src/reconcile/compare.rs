@@ -82,6 +82,11 @@ fn examine(
     ignore: &[String],
 ) -> Present {
     let readiness = kind.readiness(&actual);
-    let diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
+    let mut diff = diff(kind.rules(), &bound, &actual, &readiness, ignore);
+    let objections = kind.objections(&bound, &actual);
+    if !objections.is_empty() {
+        diff.deltas.clear();
+        diff.refusals.extend(objections);
+    }
     Present { bound, actual, readiness, diff, unresolved: BTreeMap::new() }
 }

@@ -37,6 +37,8 @@ pub(super) struct Basis<'a> {
     pub(super) declared: BTreeSet<ResourceId>,
     /// That, as it was seen.
     pub(super) living: &'a [Sighting],
+    /// What of that has several names is in AWS.
+    pub(super) identities: BTreeSet<String>,
     /// What its newest generation says, or said, about deletion.
     pub(super) policy: DeletionPolicy,
     /// True when nothing is to be done: see [`Departure::suspended`].
@@ -90,6 +92,9 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         let since = basis.renewed.map_or(since, |renewed| since.max(renewed));
         let left = (removed.is_none() || owned.left.is_some()).then_some(since);
         let seen = observe(engine, kind, &owned).await;
+        if is_still_declared(basis, kind, &seen) {
+            continue;
+        }
         let user = own_user(basis, &owned.id, &seen);
         let is_due = is_recorded && user.is_none() && is_due(engine, basis, &owned, since);
         let used = if is_due { used(engine, kind, &owned.id, &seen).await } else { Ok(None) };
@@ -107,6 +112,12 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
         });
     }
     Ok(partings)
+}
+
+/// Tells whether Git declares it under another name, such as a zone's id in the place of its name.
+fn is_still_declared(basis: &Basis<'_>, kind: &dyn Kind, seen: &Observation) -> bool {
+    let Observation::Present(actual) = seen else { return false };
+    kind.identity(actual).is_some_and(|identity| basis.identities.contains(&identity))
 }
 
 /// Returns what the object still declares and is seen to use a resource.

@@ -21,10 +21,11 @@ use super::rest::{Ground, is_old_news, rested};
 use super::sight::{Known, Needs, Sight, Sighting, look};
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
+use crate::kinds;
 use crate::model::outcome::{Attempt, StepOutcome};
 use crate::model::plan::Verdict;
 use crate::model::status::{Memory, Owned, ResourceMemory};
-use crate::model::{Asked, Key, ObjectStatus, Plan, Policy, Resource};
+use crate::model::{Asked, Call, Key, ObjectStatus, Plan, Policy, Resource, Step};
 use crate::plan::handle::{Receipts, keep_handles, note_handles};
 use crate::plan::{Request, Reverts, owned, plan, remember};
 use crate::status::build::{Found, build, state};
@@ -233,6 +234,7 @@ pub(super) fn basis<'a>(
         snapshot,
         memory: request.memory,
         declared: sightings.iter().map(|sighting| sighting.id().clone()).collect(),
+        identities: sightings.iter().filter_map(Sighting::identity).collect(),
         wholes: sightings.iter().filter_map(Sighting::parts).collect(),
         living: sightings,
         policy: request.policy.deletion,
@@ -250,7 +252,8 @@ pub(super) async fn carry_out(
     plan: &Plan,
 ) -> (Vec<Attempt>, Receipts) {
     let gate = PassGate::new(engine, &plan.key, snapshot);
-    let attempts = apply(plan, &*engine.cloud, &gate).await;
+    let join = |step: &Step, calls: &[&Call]| kinds::find(&step.resource.kind)?.join(calls);
+    let attempts = apply(plan, &*engine.cloud, &gate, &join).await;
     (attempts, gate.receipts())
 }
 

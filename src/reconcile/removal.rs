@@ -72,6 +72,7 @@ impl Late {
             snapshot,
             memory: &self.history.memory,
             declared: BTreeSet::new(),
+            identities: BTreeSet::new(),
             wholes: Vec::new(),
             living: &[],
             policy: self.history.declared.deletion,

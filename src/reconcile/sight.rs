@@ -59,6 +59,12 @@ impl Sighting {
         uses(self.kind, &present.actual, used, actual)
     }
 
+    /// Returns what it is in AWS whatever it is called, of a resource that has several names.
+    pub fn identity(&self) -> Option<String> {
+        let State::Present(present) = &self.state else { return None };
+        self.kind.identity(&present.actual)
+    }
+
     /// Returns the maintenance window, of a resource that was read and has one.
     pub fn window(&self) -> Option<Window> {
         let State::Present(present) = &self.state else { return None };
@@ -112,14 +118,20 @@ pub async fn look(
     let mut seen = Seen::of(observer, &resources).await;
     let mut references = BTreeSet::new();
     let mut sightings = Vec::with_capacity(resources.len());
-    for resource in resources {
+    for mut resource in resources {
         let Some(kind) = kinds::find(&resource.id.kind) else { continue };
         references.extend(resource.references().into_iter().cloned());
         if let Some(single) = kind.singly() {
             seen.seek(observer, single, &resource, known.memory).await;
         }
         let is_open = !kind.rules().is_empty() && !(known.is_settled)(&resource);
-        let state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
+        let mut state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
+        if let (Some(within), State::Absent(bound)) = (kind.within(), &mut state) {
+            match observer.surroundings(kind, within, &resource.id).await {
+                Ok(around) => resource.refusals.extend(within.prepare(bound, &around)),
+                Err(doubt) => state = State::Unknown(doubt),
+            }
+        }
         if !is_fit(kind, &state) {
             seen.unfit.insert(resource.id.clone());
         }

@@ -3,6 +3,7 @@
 mod custom;
 mod details;
 mod groups;
+mod records;
 mod roles;
 mod secrets;
 

@@ -259,6 +259,24 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_of_records_is_one_document_with_its_quotes_as_they_are() {
+        let record = json!({"Name": "a.example.com.", "TTL": 300, "Type": "TXT",
+            "ResourceRecords": [{"Value": "\"it's\" \"\\303\""}]});
+        let changes = json!([{"Action": "UPSERT", "ResourceRecordSet": record}]);
+        let call = Call::new("route53", "ChangeResourceRecordSets")
+            .with("HostedZoneId", "Z1")
+            .with("ChangeBatch", json!({ "Changes": changes }));
+        let text = command(&call, "aws-global");
+        let (start, rest) = text.split_once(" --change-batch ").unwrap();
+        assert_eq!(start, "aws route53 change-resource-record-sets");
+        let (document, end) = rest.rsplit_once(" --hosted-zone-id ").unwrap();
+        assert_eq!(end, "Z1 --region aws-global");
+        let inside = document.trim_matches('\'').replace("'\\''", "'");
+        let read: Value = serde_json::from_str(&inside).unwrap();
+        assert_eq!(read["Changes"], changes);
+    }
+
+    #[test]
     fn a_real_shell_reads_back_every_word() {
         let nasty = ["", "a b", "'", "\"$HOME\"", "`x`", "a\nb", "\\", "*", "é", "!", "a;b", "#"];
         let words: Vec<String> = nasty.iter().map(|text| quote(text)).collect();

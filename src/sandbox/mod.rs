@@ -19,6 +19,7 @@ mod iam;
 mod page;
 mod rds;
 mod refusal;
+mod route53;
 mod secrets_manager;
 mod services;
 mod spoil;
@@ -134,6 +135,19 @@ impl Sandbox {
             let seed = ec2::Seed { name: Some(name), cidr, zones };
             ec2::seed_vpc(&mut site.state.ec2, scope, site.random, &seed)
         })
+    }
+
+    /// Adds a hosted zone to an account and returns its id; it is private when it belongs to VPCs.
+    pub fn seed_zone(&self, scope: &Scope, name: &str, vpcs: &[&str]) -> String {
+        self.world().at(self.clock.now(), &scope.global(), &self.by, |site| {
+            site.state.route53.seed(name, vpcs)
+        })
+    }
+
+    /// Lists the record sets of a hosted zone, past rate limit, faults and log.
+    pub fn inspect_zone(&self, scope: &Scope, zone: &str) -> Vec<Map<String, Value>> {
+        self.world()
+            .at(self.clock.now(), &scope.global(), &self.by, |site| site.state.route53.all(zone))
     }
 
     /// Puts a tag on a seeded subnet; tells whether the subnet exists.

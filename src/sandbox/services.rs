@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{cloud_control, ec2, iam, rds, secrets_manager, sts};
+use super::{cloud_control, ec2, iam, rds, route53, secrets_manager, sts};
 use crate::model::{Call, Scope};
 
 /// Describes one operation.
@@ -43,6 +43,7 @@ pub(super) const OPERATIONS: &[&[Operation]] = &[
     rds::subnet_group::OPERATIONS,
     rds::snapshot::OPERATIONS,
     rds::tags::OPERATIONS,
+    route53::OPERATIONS,
     secrets_manager::OPERATIONS,
     sts::OPERATIONS,
 ];
@@ -52,9 +53,13 @@ pub(super) fn find(service: &str, name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().copied().flatten().find(|op| op.service == service && op.name == name)
 }
 
-/// Returns where a call's service has its state: IAM's is the account's, not a region's.
+/// Returns where a call's service has its state: that of IAM and Route 53 is the account's, not a
+/// region's.
 pub(super) fn home(scope: &Scope, call: &Call) -> Scope {
-    if call.service == "iam" { scope.global() } else { scope.clone() }
+    match &*call.service {
+        "iam" | "route53" => scope.global(),
+        _ => scope.clone(),
+    }
 }
 
 /// Holds everything that lives in one account and region.
@@ -64,6 +69,7 @@ pub(super) struct State {
     pub(super) ec2: ec2::State,
     pub(super) iam: iam::State,
     pub(super) rds: rds::State,
+    pub(super) route53: route53::State,
     pub(super) secrets_manager: secrets_manager::State,
 }
 

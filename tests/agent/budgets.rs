@@ -82,7 +82,7 @@ async fn the_right_to_write_is_asked_for_when_the_budget_has_been_waited_for() {
     let begun = Instant::now();
     let end = begun + Duration::from_secs(30);
     let lease = Lease { end, asked: Mutex::default() };
-    let attempts = apply(&plan(), &cloud, &lease).await;
+    let attempts = apply(&plan(), &cloud, &lease, &|_, _| None).await;
 
     let asked: Vec<u64> =
         lease.asked.lock().unwrap().iter().map(|at| (*at - begun).as_secs()).collect();

@@ -291,6 +291,8 @@ fn seed(cloud: &Sandbox) {
         }
     }
     cloud.seed_vpc(&staging(), example::STAGING_VPC, "10.9.0.0/16", &["a", "b"]);
+    cloud.seed_zone(&production(), "example.com", &[]);
+    cloud.seed_zone(&production(), "corp.internal", &["vpc-1"]);
 }
 
 /// Makes a repository in which a person can commit, too.

@@ -18,6 +18,8 @@ const NATIVE: &[(&str, &str)] = &[
     ("AWS::SecretsManager::ResourcePolicy", "secrets.NAME.policy"),
     ("AWS::SecretsManager::RotationSchedule", "secrets.NAME.rotation"),
     ("AWS::SecretsManager::Secret", "secrets"),
+    ("AWS::Route53::RecordSet", "dns.records"),
+    ("AWS::Route53::RecordSetGroup", "dns.records"),
 ];
 
 /// Services by whose resources one can give oneself rights, or reach other accounts.

@@ -22,6 +22,7 @@ pub(crate) mod json;
 mod parameter;
 pub(crate) mod query;
 pub(crate) mod rds;
+pub(crate) mod rest;
 mod whole;
 pub(crate) mod xml;
 
@@ -44,6 +45,8 @@ pub(crate) struct Clients {
     pub(crate) cloud_control: Box<dyn json::Json>,
     /// The client for Secrets Manager.
     pub(crate) secrets_manager: Box<dyn json::Json>,
+    /// The client for Route 53.
+    pub(crate) route53: Box<dyn rest::Rest>,
 }
 
 /// The future of one call's answer.

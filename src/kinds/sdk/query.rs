@@ -139,7 +139,16 @@ pub(crate) async fn ask(
         .ok_or_else(|| Failure::unknown_operation(&call.operation))?;
     let protocol = query.protocol();
     let body = query.post(operation.fields(protocol, call)?).await?;
-    operation.answer(protocol, &body)
+    operation.answer(protocol.is_wrapped, &body)
+}
+
+/// Reads the XML of a success of an operation whose members are not in an element of their own.
+pub(crate) fn read(
+    name: &'static str,
+    members: &'static [(&'static str, Give)],
+    body: &str,
+) -> Result<Value, Failure> {
+    Operation { name, parameters: &[], members }.answer(false, body)
 }
 
 impl Operation {
@@ -165,13 +174,13 @@ impl Operation {
     }
 
     /// Reads the XML of a success.
-    pub(crate) fn answer(&self, protocol: Protocol, body: &str) -> Result<Value, Failure> {
+    pub(crate) fn answer(&self, is_wrapped: bool, body: &str) -> Result<Value, Failure> {
         let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
         let root = xml::parse(body).map_err(|error| unreadable(error.to_string()))?;
         if root.name.strip_suffix("Response") != Some(self.name) {
             return Err(unreadable(format!("{} was answered with <{}>", self.name, root.name)));
         }
-        let members = match protocol.is_wrapped {
+        let members = match is_wrapped {
             true => wrapped(self.name, root).map_err(unreadable)?,
             false => root,
         };

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::json::Json;
 use super::query::{Body, CLOUDFORMATION, EC2, IAM, Protocol, Query};
+use super::rest::{Outgoing, Rest};
 use super::{Clients, Request};
 
 /// Gives a table's rows: the API's name and the SDK's.
@@ -140,6 +141,7 @@ impl Wire {
             cloudformation: query(CLOUDFORMATION),
             cloud_control: Box::new(JsonWire { wire: self.clone() }),
             secrets_manager: Box::new(JsonWire { wire: self.clone() }),
+            route53: Box::new(RestWire { wire: self.clone() }),
         }
     }
 }
@@ -153,6 +155,22 @@ impl Json for JsonWire {
     fn post<'a>(&'a self, operation: &'a str, body: SecretString) -> Body<'a> {
         let body = body.expose_secret();
         *self.wire.last.lock().unwrap() = format!("{operation} {body}");
+        Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
+    }
+}
+
+/// Stands for the wire of the REST protocol.
+struct RestWire {
+    wire: Wire,
+}
+
+impl Rest for RestWire {
+    fn send(&self, request: Outgoing) -> Body<'_> {
+        let Outgoing { method, path, query, body } = request;
+        let pairs: Vec<String> =
+            query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let line = format!("{method} /{} {} {body}", path.join("/"), pairs.join("&"));
+        *self.wire.last.lock().unwrap() = line;
         Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Failure;
 use super::testing::Wire;
+use super::{Failure, xml};
 use crate::kinds::{
     self, db_cluster, db_cluster_parameter_group, db_instance, db_parameter_group, db_subnet_group,
     iam_role, secret, vpc,
@@ -449,4 +449,13 @@ async fn every_call_of_a_secret_can_be_sent() {
         let living = observed(json!({"ARN": "arn:2", "Name": "orders/api"}));
         assert_all_sendable(kind, kind.details(&desired, &living)).await;
     }
+}
+
+#[test]
+fn an_element_whose_name_is_no_word_is_refused() {
+    for document in ["<aa\0\u{11}\0a<a\0/>", "<a/b></a/b>", "<a&lt;></a&lt;>"] {
+        let error = xml::parse(document).unwrap_err();
+        assert!(error.to_string().contains("no word"), "{document:?}: {error}");
+    }
+    assert_eq!(xml::parse("<ns:a-b.c_d1/>").unwrap().name, "a-b.c_d1");
 }

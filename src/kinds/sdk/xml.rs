@@ -54,8 +54,8 @@ pub(crate) fn parse(document: &str) -> Result<Element, XmlError> {
             Event::Start(_) if open.len() > DEPTH => {
                 return Err(XmlError::Refused("elements nested too deeply"));
             }
-            Event::Start(start) => open.push(named(start.local_name().as_ref())),
-            Event::Empty(start) => add(&mut open, named(start.local_name().as_ref())),
+            Event::Start(start) => open.push(named(start.local_name().as_ref())?),
+            Event::Empty(start) => add(&mut open, named(start.local_name().as_ref())?),
             Event::End(_) => {
                 let element = open.pop().ok_or(XmlError::Truncated)?;
                 add(&mut open, trimmed(element));
@@ -76,8 +76,13 @@ pub(crate) fn parse(document: &str) -> Result<Element, XmlError> {
     }
 }
 
-fn named(name: &str) -> Element {
-    Element { name: name.to_owned(), ..Element::default() }
+/// The XML reader takes whatever stands before a space for a name; AWS's are words.
+fn named(name: &str) -> Result<Element, XmlError> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match !name.is_empty() && name.chars().all(is_part) {
+        true => Ok(Element { name: name.to_owned(), ..Element::default() }),
+        false => Err(XmlError::Refused("an element whose name is no word")),
+    }
 }
 
 /// Drops the white space that only lays out the elements.

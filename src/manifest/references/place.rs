@@ -41,6 +41,10 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["secrets", "*", "rotation", "lambdaArn"], Use::Text),
     (&["secrets", "*", "policy", "**"], Use::Document),
     (&["secrets", "*", "generate", "template", "**"], Use::Typed),
+    (&["dns", "records", "*", "values", "*"], Use::Text),
+    (&["dns", "records", "*", "alias", "target"], Use::Text),
+    (&["dns", "records", "*", "alias", "zoneId"], Use::Text),
+    (&["dns", "records", "*", "healthCheckId"], Use::Text),
     (&["custom", "*", "properties", "**"], Use::Typed),
 ];
 
@@ -51,6 +55,9 @@ pub(super) fn place(path: &[String]) -> Option<Place> {
         [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
         [section, name, ..] if section == "custom" || section == "secrets" => {
             format!("{section}.{name}")
+        }
+        [section, records, name, ..] if section == "dns" && records == "records" => {
+            format!("dns.{name}")
         }
         [section, ..] => section.clone(),
         [] => return None,

@@ -44,7 +44,7 @@ impl Scene {
     }
 
     /// Makes passes when they are due.
-    async fn passes(&self, number: usize) -> ObjectStatus {
+    pub(super) async fn passes(&self, number: usize) -> ObjectStatus {
         for _ in 0..number {
             let passed = self.pass().await;
             let (_, at) = passed.next.due.expect("the object is due again");
