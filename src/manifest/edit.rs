@@ -7,6 +7,8 @@
 //! to be the old document with that one value, so that nothing is guessed about YAML (anchors, quotes,
 //! flow and block style); what does not pass that is refused and left to a person.
 
+use std::ops::Range;
+
 use serde_json::{Number, Value};
 
 use super::parse::key_of;
@@ -64,14 +66,15 @@ fn in_document(text: &str, root: &Node, member: &str, value: &Value) -> Result<S
     if node.span != node.origin {
         return Err(Uneditable::Shared);
     }
-    let old = text.get(node.span.clone()).ok_or(Uneditable::Compound)?;
+    let span = extent(text, node)?;
+    let old = text.get(span.clone()).ok_or(Uneditable::Compound)?;
     if old.contains(['\n', '\r']) {
         return Err(Uneditable::ManyLines);
     }
     let written = candidates(old, &node.data, value)?;
     let before = root.to_json();
     for (words, meant) in written {
-        let edited = [&text[..node.span.start], words.as_str(), &text[node.span.end..]].concat();
+        let edited = [&text[..span.start], words.as_str(), &text[span.end..]].concat();
         let mut expected = before.clone();
         if let Some(place) = expected.pointer_mut(&pointer) {
             *place = meant;
@@ -81,6 +84,21 @@ fn in_document(text: &str, root: &Node, member: &str, value: &Value) -> Result<S
         }
     }
     Err(Uneditable::Shared)
+}
+
+/// Returns where a value stands: the reader tells of a list where it begins.
+fn extent(text: &str, node: &Node) -> Result<Range<usize>, Uneditable> {
+    let Data::List(items) = &node.data else { return Ok(node.span.clone()) };
+    let start = node.span.start;
+    if !text[start..].starts_with('[') {
+        return Err(Uneditable::ManyLines);
+    }
+    let last = items.last().map_or(start + 1, |item| item.span.end);
+    let rest = text[last..].trim_start_matches([' ', ',']);
+    match rest.starts_with(']') {
+        true => Ok(start..text.len() - rest.len() + 1),
+        false => Err(Uneditable::ManyLines),
+    }
 }
 
 /// Finds the value at a path whose parts may have dots themselves, and its JSON pointer.
@@ -102,7 +120,7 @@ fn find<'a>(node: &'a Node, path: &str, pointer: &mut String) -> Option<&'a Node
 fn candidates(old: &str, data: &Data, value: &Value) -> Result<Vec<(String, Value)>, Uneditable> {
     match (data, value) {
         (_, Value::Null) => Err(Uneditable::Absent),
-        (Data::List(_), Value::Array(items)) if old.starts_with('[') => list(items),
+        (Data::List(_), Value::Array(items)) => list(items),
         (Data::List(_) | Data::Map(_), _) | (_, Value::Array(_) | Value::Object(_)) => {
             Err(Uneditable::Compound)
         }

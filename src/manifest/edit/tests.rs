@@ -41,7 +41,7 @@ fn edited(member: &str, value: Value) -> Result<String, Uneditable> {
 
 /// Edits, and returns the one line that differs.
 fn line(member: &str, value: Value) -> String {
-    let text = edited(member, value).unwrap();
+    let text = edited(member, value).unwrap_or_else(|why| panic!("{member}: {why}"));
     let lines = FILE.lines().zip(text.lines());
     let changed: Vec<&str> = lines.filter(|(a, b)| a != b).map(|(_, line)| line).collect();
     assert_eq!(text.lines().count(), FILE.lines().count());
@@ -104,6 +104,7 @@ fn what_cannot_be_put_into_one_place_is_refused_with_a_reason() {
         ("database.sizeClass", json!({"a": 1}), Uneditable::Compound),
         ("database.securityGroups", json!(["sg-2"]), Uneditable::ManyLines),
         ("database.logExports", json!([{"a": 1}]), Uneditable::Compound),
+        ("database.logExports", json!("upgrade"), Uneditable::Compound),
     ] {
         assert_eq!(edited(member, value), Err(expected), "{member}");
     }
