@@ -195,6 +195,12 @@ impl Repository {
         self.declared.get(key).is_some_and(|doc| doc.annotations.adopts)
     }
 
+    /// Tells whether an object was ever declared to take over what exists under its name.
+    pub(super) fn was_adopted(&self, key: &Key) -> bool {
+        let known = self.annotations.get(key).into_iter().flatten();
+        known.map(|(_, annotations)| annotations).any(|annotations| annotations.adopts)
+    }
+
     /// Tells whether a pass that began at `since` may know that no file names an object: some commit
     /// was clear about that, and none has named it since.
     pub(super) fn may_be_gone_since(&self, key: &Key, since: Duration) -> bool {

@@ -8,7 +8,7 @@ use levelset::sandbox::log::Record as Logged;
 use serde_json::Value;
 
 use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
-use crate::sim::reading::{in_force, is_as, tags_of};
+use crate::sim::reading::{in_force, is_as, parameter_group, tags_of};
 use crate::sim::spec::{Annotations, Doc, OWNER_TAG, Workspace};
 use crate::sim::world::{ACCOUNTS, World};
 
@@ -32,7 +32,8 @@ const POSTPONED: [&str; 11] = [
 /// Tells whether a refusal may only mean that the storage was changed hours ago.
 fn may_be_locked(call: &Logged) -> bool {
     let storage = ["AllocatedStorage", "StorageType", "Iops", "StorageThroughput"];
-    call.refused.as_deref() == Some("InvalidParameterCombination")
+    let codes = ["InvalidParameterCombination", "InvalidParameterValue"];
+    call.refused.as_deref().is_some_and(|code| codes.contains(&code))
         && storage.iter().any(|parameter| call.params.contains_key(*parameter))
 }
 
@@ -220,8 +221,14 @@ impl Writing<'_> {
     pub(super) fn leaves(&self) -> bool {
         let since = self.pass.began.saturating_sub(READING);
         let is_gone = self.world.repository().may_be_gone_since(&self.pass.key, since)
-            || self.specs().iter().any(|spec| !spec.database || spec.parameters.is_empty());
+            || self.leaves_a_section();
         is_gone && self.tags_only(&self.retained())
+    }
+
+    /// Tells whether some version of the manifest lacks what the call is about.
+    pub(super) fn leaves_a_section(&self) -> bool {
+        let is_group = self.name() == parameter_group(&self.pass.key.name);
+        self.specs().iter().any(|spec| !spec.database || (is_group && spec.parameters.is_empty()))
     }
 
     /// Tells whether what has the name is another resource from now on.

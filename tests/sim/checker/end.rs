@@ -36,7 +36,7 @@ fn told(world: &World, key: &Key) -> Held {
     let Some(record) = record else {
         return Err(broken(Law::EverythingConverges, format!("{key} was never looked at")));
     };
-    if is_foreign(&key.name) && !world.repository().is_adopted(key) {
+    if is_foreign(&key.name) && !world.repository().was_adopted(key) {
         let refusals = record.status.resources.iter().flat_map(|resource| &resource.refusals);
         let told = refusals.map(|refusal| refusal.code.as_str()).any(|code| code == "NotOwned");
         return hold(Law::EverythingConverges, told, || format!("{key}: not told to be foreign"));
@@ -60,9 +60,13 @@ pub(super) fn converged(world: &World, name: &str, spec: &Workspace) -> Result<(
     };
     let tags = tags_of(&instance["TagList"]);
     if is_foreign(name) {
-        let is_ours = world.repository().is_adopted(&Key::workspace(name));
-        let owner = tags.contains_key(OWNER_TAG);
-        return if owner == is_ours { Ok(()) } else { Err(format!("{name} has {tags:?}")) };
+        let (repository, key) = (world.repository(), Key::workspace(name));
+        // What was taken over once stays so.
+        let is_right = match tags.contains_key(OWNER_TAG) {
+            true => repository.was_adopted(&key),
+            false => !repository.is_adopted(&key),
+        };
+        return if is_right { Ok(()) } else { Err(format!("{name} has {tags:?}")) };
     }
     for (parameter, declared) in spec.declared(name) {
         let actual: &Value = in_force(&instance, parameter);

@@ -188,7 +188,8 @@ impl Writing<'_> {
     }
 
     fn is_no_frozen_removal(&self, checker: &Checker) -> Held {
-        if !self.is_deletion() && !self.leaves() {
+        // A section that left before is tagged as retained whatever happened to the rest since.
+        if !self.is_deletion() && (!self.leaves() || self.leaves_a_section()) {
             return Ok(());
         }
         let Some((since, freeze)) = checker.frozen.get(Freeze::VANISHING) else { return Ok(()) };
