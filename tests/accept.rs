@@ -49,7 +49,8 @@ fn the_patch_is_one_that_git_applies_and_after_which_nothing_differs() {
         ("database.sizeClass", "'db.r6g.large'     # see", "'db.r6g.xlarge'     # see"),
     ] {
         let output = accept(&repo.path(), &[field, "--in", "teams"]);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(0), 1), "{said}");
         let file = repo.path().join("teams/search/a.yaml");
         let was = std::fs::read_to_string(&file).unwrap();
         std::fs::write(repo.path().join("patch"), &output.stdout).unwrap();

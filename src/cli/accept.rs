@@ -4,6 +4,8 @@
 //! kept. The result is planned against the same cloud and has to leave nothing to do for these fields;
 //! what cannot be put into place safely is left, with the reason. It changes nothing in AWS.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ use crate::model::tree::{self, Content};
 use crate::model::webhook::Host;
 use crate::model::{ChangeSet, Cloud, Delta, Key, Origin, Plan, Problem, Severity};
 use crate::observe::Once;
-use crate::reconcile::engine::{Engine, Ports};
+use crate::reconcile::engine::{Engine, Environment, Ports};
 use crate::reconcile::preview::preview;
 use crate::report::alert::accepted;
 use crate::report::markdown::markdown;
@@ -80,7 +82,11 @@ pub(super) fn run(
         return Ok(Exit::Wrong);
     }
     let snapshot = read.snapshot();
-    let entry = store::named(snapshot.objects.values(), |it| &it.object.key, &arguments.object)?;
+    let entry = store::named(snapshot.objects.values(), |it| &it.object.key, &arguments.object);
+    let entry = entry.map_err(|error| match error {
+        Error::UnknownObject { name } => Error::NotDeclared { name },
+        other => other,
+    })?;
     let config = flags.load(&[])?;
     let put = runtime()?.block_on(async {
         let looks = Looks::new(arguments, &config).await?;
@@ -135,6 +141,8 @@ struct Looks<'a> {
     cloud: Arc<dyn Cloud>,
     store: Arc<dyn Store>,
     is_saved: bool,
+    /// The places of saved answers, once they were told.
+    assumed: RefCell<Option<BTreeMap<String, Environment>>>,
 }
 
 impl<'a> Looks<'a> {
@@ -148,7 +156,7 @@ impl<'a> Looks<'a> {
             }
         };
         let store = memory(config, is_saved).await?;
-        Ok(Self { config, cloud, store, is_saved })
+        Ok(Self { config, cloud, store, is_saved, assumed: RefCell::default() })
     }
 
     /// Plans an object as a state of Git declares it.
@@ -172,9 +180,12 @@ impl<'a> Looks<'a> {
         };
         let stopping = CancellationToken::new();
         let mut engine = engine(self.config, desired.clone(), ports, FRESH, stopping);
-        if self.is_saved {
-            assume(&mut engine, &desired.snapshot(), output);
+        match self.assumed.take() {
+            Some(known) => engine.environments = known,
+            None if self.is_saved => assume(&mut engine, &desired.snapshot(), output),
+            None => {}
         }
+        self.assumed.replace(Some(engine.environments.clone()));
         engine
     }
 }

@@ -136,6 +136,12 @@ pub enum Error {
     /// An object could not be planned.
     #[error("cannot plan: {0}")]
     Plan(String),
+    /// No manifest declares an object of this name.
+    #[error("no manifest declares the object \"{name}\"")]
+    NotDeclared {
+        /// The name.
+        name: String,
+    },
     /// The store holds no object of this name.
     #[error("the store holds no object \"{name}\"")]
     UnknownObject {
@@ -206,6 +212,7 @@ impl Error {
             Self::NotFrozen { .. } => "confirm one of these, after a look at its objects",
             Self::NotAhead { .. } => "give a later time, or a length of time with --for",
             Self::Ended(_) => "start it again, and report it with the last lines of the log",
+            Self::NotDeclared { .. } => "name the folder that holds its manifest with --in",
             Self::UnknownObject { .. } => "`levelset status` lists all of them",
             Self::Propose { .. } => {
                 "`--dry-run` prints the patch; pull first, if the file is another one by now"

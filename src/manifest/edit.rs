@@ -90,11 +90,11 @@ fn in_document(text: &str, root: &Node, member: &str, value: &Value) -> Result<S
 fn extent(text: &str, node: &Node) -> Result<Range<usize>, Uneditable> {
     let Data::List(items) = &node.data else { return Ok(node.span.clone()) };
     let start = node.span.start;
-    if !text[start..].starts_with('[') {
+    if !text.get(start..).is_some_and(|rest| rest.starts_with('[')) {
         return Err(Uneditable::ManyLines);
     }
     let last = items.last().map_or(start + 1, |item| item.span.end);
-    let rest = text[last..].trim_start_matches([' ', ',']);
+    let rest = text.get(last..).unwrap_or_default().trim_start_matches([' ', ',']);
     match rest.starts_with(']') {
         true => Ok(start..text.len() - rest.len() + 1),
         false => Err(Uneditable::ManyLines),
