@@ -33,6 +33,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("security_group", "SecurityGroups", "GroupName"),
     ("iam_role", "RoleDetailList", "RoleName"),
     ("iam_role", "Roles", "RoleName"),
+    ("secret", "SecretList", "Name"),
 ];
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {
@@ -102,13 +103,14 @@ fn is_absent(kind: &str, name: &str, answers: &Value) -> bool {
     assert!(lists.peek().is_some(), "add the kind {kind} to NAMES");
     lists.all(|(_, list, member)| {
         let items = answers.get(list).and_then(Value::as_array);
-        items.is_some_and(|items| items.iter().all(|item| has_another_name(item, member, name)))
+        let is_other = |item: &Value| match item.get(member).and_then(Value::as_str) {
+            // Letter case tells secrets apart, and nothing else.
+            Some(there) if kind == "secret" => there != name,
+            Some(there) => !there.eq_ignore_ascii_case(name),
+            None => false,
+        };
+        items.is_some_and(|items| items.iter().all(is_other))
     })
-}
-
-fn has_another_name(item: &Value, member: &str, name: &str) -> bool {
-    let there = item.get(member).and_then(Value::as_str);
-    there.is_some_and(|there| !there.eq_ignore_ascii_case(name))
 }
 
 fn plans(manifest: &[u8], saved: Saved) -> Vec<Plan> {
