@@ -60,8 +60,8 @@ impl Cache {
     pub fn restore(&mut self, records: impl IntoIterator<Item = Known>) {
         let orphans = Arc::make_mut(&mut self.working.orphans);
         orphans.extend(records.into_iter().map(|known| {
-            let Known { key, generation, digest, revision } = known;
-            (key, Orphan { generation, digest, revision, removed: None })
+            let Known { key, generation, digest, revision, was_removed } = known;
+            (key, Orphan { generation, digest, revision, removed: None, was_removed })
         }));
         self.publish();
     }
@@ -176,6 +176,7 @@ impl Cache {
     /// Takes an object that a file declares.
     fn list(&mut self, object: Arc<Object>, revision: &Revision, changes: &mut Changes) {
         let key = object.key.clone();
+        let is_back = self.is_back(&key);
         self.absent.remove(&key);
         self.confirmed.remove(&key);
         let (entry, change, is_new) = match self.working.objects.get(&key) {
@@ -190,18 +191,26 @@ impl Cache {
                 appear(orphan, last, object, revision)
             }
         };
-        if is_new {
+        if is_new || is_back {
             changes.persist.push(Known {
                 key: key.clone(),
                 generation: entry.generation,
                 digest: Arc::clone(&entry.object.digest),
                 revision: Some(entry.revision.clone()),
+                was_removed: false,
             });
         }
         if let Some(change) = change {
             changes.keys.insert(key.clone(), change);
         }
         Arc::make_mut(&mut self.working.objects).insert(key, Arc::new(entry));
+    }
+
+    /// Tells whether an object comes back that was found gone: the store has to know before a pass does,
+    /// which may not come to its end.
+    fn is_back(&self, key: &Key) -> bool {
+        let orphan = self.working.orphans.get(key);
+        self.working.removed(key).is_some() || orphan.is_some_and(|orphan| orphan.was_removed)
     }
 
     /// Decides about every known object that has none in the files.

@@ -16,6 +16,8 @@ pub struct Known {
     pub digest: Arc<str>,
     /// The commit in which it appeared, if it is known.
     pub revision: Option<Revision>,
+    /// True when the last pass found its manifest gone.
+    pub was_removed: bool,
 }
 
 /// Says why a key is to be looked at; for the log, since the queue takes the key alone.

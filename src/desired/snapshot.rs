@@ -58,6 +58,8 @@ pub struct Orphan {
     pub revision: Option<Revision>,
     /// Set when its manifest is gone for certain.
     pub removed: Option<Removed>,
+    /// True when the last pass before the start found its manifest gone.
+    pub was_removed: bool,
 }
 
 /// Says since when an object is gone.

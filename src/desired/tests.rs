@@ -53,6 +53,7 @@ fn record(name: &str, generation: u64, content: u32) -> Known {
         generation: Generation(generation),
         digest: Doc::workspace(name, content).digest(),
         revision: Some(Revision::new("commit-old")),
+        was_removed: false,
     }
 }
 
@@ -187,6 +188,24 @@ fn an_object_that_returns_is_no_longer_removed_and_cannot_be_forgotten() {
     assert_eq!((generation(&scene, "a"), changes.persist.len()), (2, 1));
     assert!(!scene.cache.forget(&key("a")));
     assert!(scene.cache.snapshot().get(&key("a")).is_some());
+}
+
+#[test]
+fn that_an_object_is_back_as_it_was_is_persisted_also_after_a_restart() {
+    let persisted = |changes: Changes| -> Vec<u64> {
+        let of_a = changes.persist.iter().filter(|known| known.key == key("a"));
+        of_a.map(|known| known.generation.0).collect()
+    };
+    let mut scene = scene(&["a", "b"]);
+    scene.folder.delete("a.yaml");
+    let _ = scene.commit();
+    scene.folder.write("back.yaml", [Doc::workspace("a", 1)]);
+    assert_eq!(persisted(scene.commit()), [1]);
+    for (was_removed, expected) in [(true, vec![4]), (false, vec![])] {
+        let known = Known { was_removed, ..record("a", 4, 1) };
+        let mut scene = Scene::restarted(scene.folder.clone(), [known]);
+        assert_eq!(persisted(scene.list()), expected);
+    }
 }
 
 #[test]

@@ -271,6 +271,7 @@ fn known(record: &Record) -> Known {
         generation: record.generation,
         digest: record.digest.as_str().into(),
         revision: record.status.revision.clone(),
+        was_removed: record.memory.removed.is_some(),
     }
 }
 

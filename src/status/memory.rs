@@ -174,6 +174,7 @@ impl State {
             record.generation = object.generation;
             record.digest.clone_from(&object.digest);
             record.deletion = object.deletion;
+            record.memory.removed = None;
         }
     }
 

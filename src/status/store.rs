@@ -251,8 +251,8 @@ pub trait Store: Send + Sync {
     /// is of a later pass.
     fn looked<'a>(&'a self, looks: &'a [Look], token: Token) -> StoreFuture<'a, ()>;
 
-    /// Writes the generations of objects, all or none; their status and memory stay as they are, and
-    /// so does a generation that is newer.
+    /// Writes the generations of objects, all or none; their status and memory stay as they are, but
+    /// that they are not removed (any more); a generation that is newer stays too.
     fn declare<'a>(&'a self, declared: &'a [Declared], token: Token) -> StoreFuture<'a, ()>;
 
     /// Forgets an object: its record, its intents and what was asked of it, not its history and not

@@ -130,9 +130,22 @@ async fn declarations(store: &dyn Store) {
         deletion: DeletionPolicy::Retain,
         ..declared("b")
     };
-    store.declare(&[older], token).await.unwrap();
+    store.declare(std::slice::from_ref(&older), token).await.unwrap();
     let after = store.get(&kept.key).await.unwrap().unwrap();
     assert_eq!(after, kept, "nor does a declaration that was overtaken");
+    let mut removed = kept.clone();
+    removed.memory.removed = Some(at(7));
+    store.put(&removed, &[], &[], token).await.unwrap();
+    store.declare(&[older], token).await.unwrap();
+    assert_eq!(store.get(&kept.key).await.unwrap().unwrap(), removed);
+    store.declare(&[declared("b")], token).await.unwrap();
+    let mut back = removed;
+    back.memory.removed = None;
+    assert_eq!(
+        store.get(&kept.key).await.unwrap().unwrap(),
+        back,
+        "what is declared is not removed"
+    );
     store.remove(&batch[1].key, token).await.unwrap();
 }
 

@@ -105,6 +105,7 @@ async fn declare(to: &mut SqliteConnection, declared: &[Declared], token: Token)
         ON CONFLICT (object) DO UPDATE SET generation = max(generation, excluded.generation), \
         digest = iif(generation > excluded.generation, digest, excluded.digest), \
         deletion = iif(generation > excluded.generation, deletion, excluded.deletion), \
+        memory = iif(generation > excluded.generation, memory, json_remove(memory, '$.removed')), \
         token = excluded.token";
     for object in declared {
         query(statement)

@@ -38,6 +38,7 @@ pub(in crate::sim) fn forgotten(world: &World, key: &Key) {
     world.check(|checker| {
         let object = checker.objects.entry(key.clone()).or_default();
         (object.suspended, object.snoozed) = (None, None);
+        checker.begin_anew(key);
         Ok(())
     });
 }

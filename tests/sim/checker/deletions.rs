@@ -44,6 +44,11 @@ impl Thing {
         }
     }
 
+    /// Tells whether a manifest declares it.
+    fn is_declared_by(&self, doc: &Doc) -> bool {
+        self.is_about(doc) && self.is_named_by(doc)
+    }
+
     /// Tells whether it belongs to the object of a manifest.
     fn is_about(&self, doc: &Doc) -> bool {
         match self {
@@ -112,13 +117,18 @@ impl Writing<'_> {
     fn is_late_enough(&self, thing: &Thing) -> Held {
         let known = self.world.clock.passed().saturating_sub(READING);
         let repository = self.world.repository();
-        let stances: Vec<Stance> = repository
-            .delivered_since(known)
-            .into_iter()
-            .map(|at| {
-                repository.stance_at(at, |doc| thing.is_named_by(doc), |doc| thing.is_about(doc))
-            })
-            .collect();
+        let stance = |at| {
+            let stance = |names: &dyn Fn(&Doc) -> bool| {
+                repository.stance_at(at, names, |doc| thing.is_about(doc))
+            };
+            // Who used it last says nothing of its grace period, and everything while they do.
+            match stance(&|doc| thing.is_named_by(doc)) {
+                Stance::Gone(_) => stance(&|doc| thing.is_declared_by(doc)),
+                other => other,
+            }
+        };
+        let stances: Vec<Stance> =
+            repository.delivered_since(known).into_iter().map(stance).collect();
         let (now, grace) = (self.world.clock.now(), self.world.profile.grace);
         let is_over = |stance: &Stance| match stance {
             Stance::Gone(seen) => Duration::try_from(now.duration_since(*seen)).unwrap() >= grace,

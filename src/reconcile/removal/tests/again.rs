@@ -47,3 +47,19 @@ async fn an_edit_of_something_else_begins_no_new_grace_period() {
     fleet.run(SignedDuration::from_mins(45)).await;
     assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
 }
+
+#[tokio::test]
+async fn a_file_that_was_back_begins_a_new_grace_period_though_the_agent_died_before_its_pass() {
+    let text = workspace("a", "delete", false);
+    let mut fleet = Fleet::new(std::slice::from_ref(&text)).await;
+    fleet.write(&[("0.yaml", "")]).await;
+    fleet.run(GRACE - SignedDuration::from_mins(10)).await;
+    fleet.files.insert("0.yaml".to_owned(), text);
+    fleet.restart().await;
+    fleet.files.remove("0.yaml");
+    fleet.restart().await;
+    fleet.run(GRACE - SignedDuration::from_mins(1)).await;
+    assert_eq!(fleet.deletes(), [""; 0]);
+    fleet.run(SignedDuration::from_mins(30)).await;
+    assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
+}
