@@ -93,6 +93,7 @@ impl<C: Cloud> Here<C> {
 fn target(scope: &Scope, call: &Call) -> Target {
     let kind = match (&*call.service, &*call.operation) {
         ("ec2", _) => "vpc",
+        ("route53", _) => "route53_record_set",
         (_, name) if name.contains("SubnetGroup") => "db_subnet_group",
         (_, name) if name.contains("DBClusterParameter") => "db_cluster_parameter_group",
         (_, name) if name.contains("DBCluster") => "db_cluster",

@@ -3,6 +3,7 @@
 mod aurora;
 mod model;
 mod nature;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 

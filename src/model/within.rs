@@ -33,6 +33,10 @@ pub struct Surroundings {
 ///
 /// The lists of the kind describe the containers themselves; this describes what is in one.
 pub trait Within: Send + Sync + 'static {
+    /// Returns the operation that lists what is in a container, and how many items a page has; for a
+    /// forecast.
+    fn content(&self) -> (&'static str, usize);
+
     /// Returns the part of a resource's name that says what it is in.
     fn container<'a>(&self, name: &'a str) -> &'a str;
 

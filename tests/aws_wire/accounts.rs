@@ -3,6 +3,7 @@
 use levelset::aws::{Asserted, Role};
 use levelset::model::ErrorClass;
 
+use super::records::zone;
 use super::*;
 use crate::support::emulators::{ministack, moto, own_moto, region};
 
@@ -80,12 +81,18 @@ async fn a_scope_without_an_account_entry_is_refused_by_name() {
     assert!(error.message.contains("999999999999/eu-west-1"), "{error}");
 }
 
-/// moto checks signatures and policies here: an independent judge of both clients.
+/// moto checks signatures and policies here: an independent judge of the clients.
 #[tokio::test]
 async fn signatures_are_right_and_a_policy_decides_what_they_open() {
     let moto = own_moto();
-    let (key, secret) =
-        user_who_may(&moto.url, &["rds:DescribeDBInstances", "ec2:DescribeVpcs"]).await;
+    let actions = [
+        "rds:DescribeDBInstances",
+        "ec2:DescribeVpcs",
+        "route53:ListResourceRecordSets",
+        "route53:ChangeResourceRecordSets",
+    ];
+    let (key, secret) = user_who_may(&moto.url, &actions).await;
+    let zone = zone(&moto.url, "test", "signed.example").await;
     let enforce = moto.url.join("/moto-api/reset-auth").unwrap();
     let answer = reqwest::Client::new().post(enforce).body("0").send().await.unwrap();
     assert!(answer.status().is_success());
@@ -96,12 +103,24 @@ async fn signatures_are_right_and_a_policy_decides_what_they_open() {
     let vpcs = right.ask(Call::new("ec2", "DescribeVpcs").with("Filters", filters)).await;
     assert_eq!(vpcs, json!({"Vpcs": []}));
 
-    for call in [create("no"), Call::new("ec2", "DescribeSubnets")] {
+    let records = |operation| Call::new("route53", operation).with("HostedZoneId", zone.as_str());
+    let list = records("ListResourceRecordSets")
+        .with("StartRecordName", "\\052.a b+c&d.signed.example.")
+        .with("StartRecordType", "A");
+    right.ask(list).await;
+    let text = json!({"Name": "t.signed.example.", "Type": "TXT", "TTL": 60,
+        "ResourceRecords": [{"Value": "\"a <b> & 'c'\""}]});
+    let batch = json!({"Changes": [{"Action": "CREATE", "ResourceRecordSet": text}]});
+    right.ask(records("ChangeResourceRecordSets").with("ChangeBatch", batch)).await;
+
+    let zones = Call::new("route53", "ListHostedZones");
+    for call in [create("no"), Call::new("ec2", "DescribeSubnets"), zones] {
         let error = right.refused(call).await;
         assert_eq!(error.class, ErrorClass::Denied, "{error}");
     }
     let wrong = user(&moto.url, &key, "another secret");
-    for call in [rds("DescribeDBInstances"), Call::new("ec2", "DescribeVpcs")] {
+    let list = records("ListResourceRecordSets");
+    for call in [rds("DescribeDBInstances"), Call::new("ec2", "DescribeVpcs"), list] {
         let error = wrong.refused(call).await;
         assert_eq!(error.class, ErrorClass::Denied, "{error}");
     }

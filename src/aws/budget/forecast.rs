@@ -11,6 +11,7 @@ use super::{Budgets, documented_per_second};
 use crate::kinds;
 use crate::model::budget::{Forecast, Read};
 use crate::model::kind::LOOKS_SERVED;
+use crate::model::within::Within;
 use crate::model::{Kind, KindName, Scope};
 
 /// Counts what is known of one account and region.
@@ -59,13 +60,14 @@ fn of_scope(holding: &Holding, interval: f64, shared: f64, budgets: &Budgets) ->
 }
 
 fn lists(kind: &dyn Kind, resources: usize, looks: f64) -> impl Iterator<Item = Read> {
-    kind.lists().iter().map(move |list| {
-        let page = usize::try_from(list.page_size.1).unwrap_or(usize::MAX);
-        Read {
-            operation: list.operation.to_owned(),
-            calls: resources.div_ceil(page).max(1),
-            times_per_second: looks,
-        }
+    let page = |size| usize::try_from(size).unwrap_or(usize::MAX);
+    let lists = kind.lists().iter().map(move |list| (list.operation, page(list.page_size.1)));
+    // How many containers they are in is not known; most are in one.
+    let content = kind.within().map(Within::content);
+    lists.chain(content).map(move |(operation, page)| Read {
+        operation: operation.to_owned(),
+        calls: resources.div_ceil(page).max(1),
+        times_per_second: looks,
     })
 }
 

@@ -38,6 +38,11 @@ fn list(zone: &Observed) -> Call {
 }
 
 impl Within for RecordSet {
+    /// Each of ours takes two places: its own, and that of what says whose it is.
+    fn content(&self) -> (&'static str, usize) {
+        ("ListResourceRecordSets", PAGE as usize / 2)
+    }
+
     fn container<'a>(&self, name: &'a str) -> &'a str {
         name.split_once('/').map_or(name, |(zone, _)| zone)
     }
