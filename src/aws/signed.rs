@@ -143,3 +143,53 @@ fn unanswered(error: &reqwest::Error) -> Failure {
         Failure::Lost { code: "Connection", reason }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use aws_credential_types::provider::SharedCredentialsProvider;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    struct Midnight;
+
+    impl Clock for Midnight {
+        fn now(&self) -> Timestamp {
+            "2026-11-30T00:00:00Z".parse().unwrap()
+        }
+    }
+
+    /// Returns the signature of a request to Route 53.
+    fn signature(method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+        let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
+        let clock: Arc<dyn Clock> = Arc::new(Midnight);
+        let wallet =
+            Wallet::new(SharedCredentialsProvider::new(credentials.clone()), Arc::clone(&clock));
+        let endpoint = Url::parse("https://route53.amazonaws.com/").unwrap();
+        let url = endpoint.join(path).unwrap();
+        let second = Duration::from_secs(1);
+        let timeouts = Timeouts { connect: second, attempt: second };
+        let place = ("route53", endpoint, Region::new("us-east-1"));
+        let signed = Signed::new(place, timeouts, wallet, clock).unwrap();
+        let made = signed.signature(credentials, (&method, &url), headers, body).unwrap();
+        let (_, value) = made.iter().find(|(name, _)| *name == "authorization").unwrap();
+        value.split_once("Signature=").unwrap().1.to_owned()
+    }
+
+    /// The expected ones were made by botocore, which knows nothing of this code.
+    #[test]
+    fn a_signature_is_what_botocore_makes_of_the_same_request() {
+        let list = "/2013-04-01/hostedzone/Z1/rrset?name=%5C052.a%20b%2Bc%26d.&type=A";
+        assert_eq!(
+            signature(Method::GET, list, &[], ""),
+            "a5ed057fa092b7f2e178e96be673dd9ee8743a7cca9785ec3a9fec849ff555ed"
+        );
+        let change = "/2013-04-01/hostedzone/Z1/rrset/";
+        assert_eq!(
+            signature(Method::POST, change, &[("content-type", "application/xml")], "<a/>"),
+            "10a9f3a853768860973e534856a1789db977bc172c7c194ee92d533eb59125aa"
+        );
+    }
+}

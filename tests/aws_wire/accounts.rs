@@ -85,12 +85,8 @@ async fn a_scope_without_an_account_entry_is_refused_by_name() {
 #[tokio::test]
 async fn signatures_are_right_and_a_policy_decides_what_they_open() {
     let moto = own_moto();
-    let actions = [
-        "rds:DescribeDBInstances",
-        "ec2:DescribeVpcs",
-        "route53:ListResourceRecordSets",
-        "route53:ChangeResourceRecordSets",
-    ];
+    let actions =
+        ["rds:DescribeDBInstances", "ec2:DescribeVpcs", "route53:ChangeResourceRecordSets"];
     let (key, secret) = user_who_may(&moto.url, &actions).await;
     let zone = zone(&moto.url, "test", "signed.example").await;
     let enforce = moto.url.join("/moto-api/reset-auth").unwrap();
@@ -103,24 +99,21 @@ async fn signatures_are_right_and_a_policy_decides_what_they_open() {
     let vpcs = right.ask(Call::new("ec2", "DescribeVpcs").with("Filters", filters)).await;
     assert_eq!(vpcs, json!({"Vpcs": []}));
 
-    let records = |operation| Call::new("route53", operation).with("HostedZoneId", zone.as_str());
-    let list = records("ListResourceRecordSets")
-        .with("StartRecordName", "\\052.a b+c&d.signed.example.")
-        .with("StartRecordType", "A");
-    right.ask(list).await;
+    // moto takes what it read from the query of a GET for its body, so only a POST is its to judge.
     let text = json!({"Name": "t.signed.example.", "Type": "TXT", "TTL": 60,
         "ResourceRecords": [{"Value": "\"a <b> & 'c'\""}]});
     let batch = json!({"Changes": [{"Action": "CREATE", "ResourceRecordSet": text}]});
-    right.ask(records("ChangeResourceRecordSets").with("ChangeBatch", batch)).await;
+    let change = Call::new("route53", "ChangeResourceRecordSets")
+        .with("HostedZoneId", zone)
+        .with("ChangeBatch", batch);
+    right.ask(change.clone()).await;
 
-    let zones = Call::new("route53", "ListHostedZones");
-    for call in [create("no"), Call::new("ec2", "DescribeSubnets"), zones] {
+    for call in [create("no"), Call::new("ec2", "DescribeSubnets")] {
         let error = right.refused(call).await;
         assert_eq!(error.class, ErrorClass::Denied, "{error}");
     }
     let wrong = user(&moto.url, &key, "another secret");
-    let list = records("ListResourceRecordSets");
-    for call in [rds("DescribeDBInstances"), Call::new("ec2", "DescribeVpcs"), list] {
+    for call in [rds("DescribeDBInstances"), Call::new("ec2", "DescribeVpcs"), change] {
         let error = wrong.refused(call).await;
         assert_eq!(error.class, ErrorClass::Denied, "{error}");
     }
