@@ -12,7 +12,7 @@ pub(super) fn same_name(want: &Value, have: Option<&Value>) -> bool {
     have.is_some_and(|have| name(want) == name(have))
 }
 
-/// Compares the declared texts with `[{"Value": …}]`.
+/// Compares the declared texts with `[{"Value": …}]`; what is to be sent is spelled as AWS takes it.
 pub(super) fn values(record_type: &str, want: &Value, have: Option<&Value>) -> Judgement {
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     let (declared, actual) = (list(Some(want)), list(have));
@@ -22,13 +22,15 @@ pub(super) fn values(record_type: &str, want: &Value, have: Option<&Value>) -> J
         let reason = "AWS answered a record without its value".to_owned();
         return Judgement::Unclear { code: "UnreadableAnswer", reason };
     }
-    let declared: Vec<&str> = declared.iter().filter_map(Value::as_str).collect();
-    if dns::same_values(record_type, declared, texts.iter().copied()) {
+    let wanted: Vec<&str> = declared.iter().filter_map(Value::as_str).collect();
+    if dns::same_values(record_type, wanted.iter().copied(), texts.iter().copied()) {
         return Judgement::Same;
     }
     let why = "differs from what is declared".to_owned();
     let from = have.map(|_| texts.into_iter().collect());
-    Judgement::Differs { from, to: want.clone(), why }
+    let wire = |text: &&str| Value::from(dns::Value::answered(record_type, text).wire());
+    let to = wanted.iter().map(wire).collect();
+    Judgement::Differs { from, to, why }
 }
 
 /// Compares the declared members of a structure.

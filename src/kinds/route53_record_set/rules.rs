@@ -8,9 +8,14 @@ use crate::model::{Compare, Rule};
 
 /// The rules, in the order in which reports show them.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("name", "Name", "Name").compare(Compare::DnsName).always(),
-    Rule::new("type", "Type", "Type").always(),
-    Rule::new("setIdentifier", "SetIdentifier", "SetIdentifier"),
+    // These three are what a record set is known by: with another one it is another record set.
+    Rule::new("name", "Name", "Name")
+        .compare(Compare::DnsName)
+        .immutable("RecordNameImmutable")
+        .always(),
+    Rule::new("type", "Type", "Type").immutable("RecordTypeImmutable").always(),
+    Rule::new("setIdentifier", "SetIdentifier", "SetIdentifier")
+        .immutable("SetIdentifierImmutable"),
     Rule::new("routing", "Routing", "Routing").always(),
     Rule::new("values", "ResourceRecords", "ResourceRecords")
         .compare(Compare::DnsValues { of_type: "type" }),

@@ -211,3 +211,18 @@ async fn a_zone_that_is_not_there_is_told() {
     assert_eq!(codes, BTreeSet::from(["ZoneNotFound"]));
     assert!(scene.writes().is_empty());
 }
+
+#[tokio::test]
+async fn a_record_takes_the_endpoint_of_the_database_when_that_is_there() {
+    let dns = "    dns:\n      zone: example.com\n      records:\n        db: {type: CNAME, \
+        values: [\"${database.endpoint}\"]}\n  reconcilePolicy:";
+    let manifest = MANIFEST.replace("  reconcilePolicy:", dns);
+    let (scene, zone) = Scene::with_zone(&manifest).await;
+    let _ = scene.pass().await;
+    assert!(scene.records(&zone).is_empty(), "there is no endpoint yet");
+    scene.converge().await;
+    let instance = scene.instance();
+    let endpoint = instance["Endpoint"]["Address"].as_str().unwrap();
+    let expected = format!("db.example.com. CNAME {endpoint}");
+    assert!(scene.records(&zone).contains(&expected), "{:?}", scene.records(&zone));
+}
