@@ -266,7 +266,9 @@ async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
     let got = world.receiver.got();
     assert_eq!(got.len(), 1, "{got:#?}");
     let reverted = got[0]["data"]["reverted"].as_array().unwrap();
-    let made: Vec<&Value> = reverted.iter().map(|it| &it["actual"]).collect();
+    let mut made: Vec<&Value> = reverted.iter().map(|it| &it["actual"]).collect();
+    // A revert that meets the change on its way is made once more.
+    made.dedup();
     assert_eq!(made, [1, 2], "{got:#?}");
     world.change(3).await;
     pass(900).await;
