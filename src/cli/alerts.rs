@@ -34,6 +34,9 @@ const APART: SignedDuration = SignedDuration::from_mins(1);
 /// What was reverted so long before the start is no news to whoever has been told nothing yet.
 const OLD: SignedDuration = SignedDuration::from_mins(5);
 
+/// A pass may be heard of so long after its end.
+const SETTLING: SignedDuration = SignedDuration::from_secs(10);
+
 /// The longest that one write to the outbox may take; the right to write has to last that long.
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 
@@ -215,8 +218,7 @@ impl Telling {
     fn worth(&self, sink: &Sink, topic: &Topic, alert: &Alert, now: Timestamp) -> Worth {
         let before = self.wanted.get(topic);
         let content = match sink {
-            Sink::Hook(_) if before.is_none() => alert.clone().since(self.started - OLD).to_text(),
-            Sink::Hook(_) => alert.to_text(),
+            Sink::Hook(_) => self.told_of_late(before, alert).to_text(),
             Sink::Issue(host) => self.issue(*host, topic, alert),
         };
         let told = before.map_or("", |(told, _)| told.as_str());
@@ -226,6 +228,18 @@ impl Telling {
         match before.is_some_and(|(_, at)| now.duration_since(*at) < APART) {
             true => Worth::Later,
             false => Worth::Telling(content),
+        }
+    }
+
+    /// Leaves out what was reverted too long before a hook was told anything.
+    fn told_of_late(&self, before: Option<&(String, Timestamp)>, alert: &Alert) -> Alert {
+        let alert = alert.clone();
+        match before {
+            None => alert.since(self.started - OLD),
+            Some((told, at)) => {
+                let told = Alert::from_text(told).unwrap_or_default();
+                alert.told_or_since(&told, *at - SETTLING)
+            }
         }
     }
 

@@ -99,8 +99,8 @@ pub enum Error {
     /// The repository could not be read.
     #[error(transparent)]
     Source(SourceError),
-    /// A secret that the settings point at could not be read, or is none.
-    #[error("cannot use the secret that {from} names")]
+    /// A secret, or an address that holds one, that the settings point at could not be read, or is none.
+    #[error("cannot use the secret or the address that {from} names")]
     Secret {
         /// The layer that names it.
         from: String,

@@ -75,7 +75,10 @@ impl Secret {
         match self {
             Self::Value(secret) => Ok(secret.clone()),
             Self::File(path) => {
-                let mut text = std::fs::read_to_string(path)?;
+                let named = |error: std::io::Error| {
+                    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                };
+                let mut text = std::fs::read_to_string(path).map_err(named)?;
                 text.truncate(text.trim_end_matches(['\r', '\n']).len());
                 Ok(SecretString::from(text))
             }

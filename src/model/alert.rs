@@ -125,6 +125,13 @@ impl Alert {
         self
     }
 
+    /// Leaves out what was reverted before a time, unless it was told.
+    #[must_use]
+    pub fn told_or_since(mut self, told: &Self, time: Timestamp) -> Self {
+        self.reverted.retain(|it| it.at >= time || told.reverted.contains(it));
+        self
+    }
+
     /// Writes it as the outbox keeps it: nothing when there is nothing.
     pub fn to_text(&self) -> String {
         if *self == Self::default() {

@@ -24,7 +24,10 @@ pub(super) fn step(
     present: &Present,
     mut step: Step,
 ) -> Step {
-    step.notices.extend(subject.kind.notices(&present.bound, &present.actual));
+    let mut notices = subject.kind.notices(&present.bound, &present.actual);
+    // What is declared and not known yet is no silence of Git.
+    notices.retain(|notice| !present.unresolved.contains_key(notice.field.as_str()));
+    step.notices.extend(notices);
     if let Some(verdict) = unsettled(&present.readiness, &mut step) {
         step.verdict = verdict;
         return step;

@@ -176,7 +176,7 @@ impl Engine {
     fn unknown(&self, object: &Object, name: &str) -> String {
         let known: Vec<&str> = self.environments.keys().map(String::as_str).collect();
         let known = match known.is_empty() {
-            true => "none is".to_owned(),
+            true => "it holds none; was a levelset.yaml found?".to_owned(),
             false => format!("these are: {}", known.join(", ")),
         };
         format!(

@@ -41,7 +41,7 @@ fn hindrance(verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Go => None,
         Verdict::Waiting { on, .. } => Some(format!("waiting for {on}")),
-        Verdict::Deferred { until, why } => Some(format!("deferred until {until}: {why}")),
+        Verdict::Deferred { until, why } => Some(format!("deferred until {until:.0}: {why}")),
         Verdict::Reported => Some("the policy leaves this difference as it is".to_owned()),
         Verdict::Blocked { by } => Some(format!("waiting until {by} is there")),
         Verdict::Refused => Some("refused".to_owned()),

@@ -177,3 +177,22 @@ fn a_finding_is_read_as_it_is_written() {
     assert_eq!(Alert::from_text(""), Some(Alert::default()));
     assert_eq!(Alert::from_text("{"), None);
 }
+
+#[test]
+fn whoever_is_told_late_is_not_told_of_reverts_from_before() {
+    let reverts = |minute| Reverted {
+        resource: id().to_string(),
+        field: "backups.retentionDays".to_owned(),
+        actual: json!(1),
+        declared: json!(14),
+        at: at(minute),
+    };
+    let all = Alert { reverted: [1, 20, 30].map(reverts).to_vec(), ..Alert::default() };
+    let first = all.clone().since(at(15));
+    assert_eq!(first.reverted, [20, 30].map(reverts));
+    let mut next = all.clone();
+    next.reverted.push(reverts(40));
+    let second = next.told_or_since(&first, at(35));
+    assert_eq!(second.reverted, [20, 30, 40].map(reverts));
+    assert_eq!(News::of(&first, &second).unwrap().reverted, [&reverts(40)]);
+}

@@ -97,7 +97,7 @@ fn planned(step: &Step) -> (&'static str, String) {
         }
         Verdict::Waiting { code, on } if code == Wait::FROZEN => (state::FROZEN, on.clone()),
         Verdict::Waiting { on, .. } => (state::WAITING, on.clone()),
-        Verdict::Deferred { until, why } => (state::DEFERRED, format!("{why}; due at {until}")),
+        Verdict::Deferred { until, why } => (state::DEFERRED, format!("{why}; due at {until:.0}")),
         Verdict::Reported => (state::REPORTED, reported(step)),
         Verdict::Blocked { by } => (state::BLOCKED, format!("it needs {by}, which is not there")),
         Verdict::Refused => (state::REFUSED, refused(step)),
