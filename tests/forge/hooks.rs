@@ -252,7 +252,7 @@ async fn drift_that_is_reported_is_told_once_whatever_restarts_and_once_when_it_
 #[tokio::test(start_paused = true)]
 async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
     let mut world = World::new().await;
-    world.declare("resyncIntervalSeconds: 60").await;
+    world.declare("resyncIntervalSeconds: 300").await;
     world.receiver.trouble(Some(None));
     world.change(1).await;
     pass(1800).await;
@@ -266,9 +266,7 @@ async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
     let got = world.receiver.got();
     assert_eq!(got.len(), 1, "{got:#?}");
     let reverted = got[0]["data"]["reverted"].as_array().unwrap();
-    let mut made: Vec<&Value> = reverted.iter().map(|it| &it["actual"]).collect();
-    // A revert that meets the change on its way is made once more.
-    made.dedup();
+    let made: Vec<&Value> = reverted.iter().map(|it| &it["actual"]).collect();
     assert_eq!(made, [1, 2], "{got:#?}");
     world.change(3).await;
     pass(900).await;
