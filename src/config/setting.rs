@@ -78,6 +78,10 @@ impl Secret {
                 let named = |error: std::io::Error| {
                     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
                 };
+                // Nobody may ever write into a pipe.
+                if !std::fs::metadata(path).map_err(named)?.is_file() {
+                    return Err(named(std::io::Error::other("it is no regular file")));
+                }
                 let mut text = std::fs::read_to_string(path).map_err(named)?;
                 text.truncate(text.trim_end_matches(['\r', '\n']).len());
                 Ok(SecretString::from(text))

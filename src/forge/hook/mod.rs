@@ -136,7 +136,9 @@ pub const NO_ADDRESS: &str =
 
 /// Reads the address of a hook.
 pub fn address(text: &str) -> Option<Url> {
-    Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+    let text = text.trim();
+    let is_one = !text.contains(|c: char| c.is_control() || c.is_whitespace());
+    Url::parse(text).ok().filter(|url| is_one && matches!(url.scheme(), "http" | "https"))
 }
 
 fn unreadable(what: &str, error: &std::io::Error) -> Refusal {

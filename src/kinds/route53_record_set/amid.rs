@@ -155,7 +155,7 @@ fn other_policy(message: String) -> Refusal {
 
 /// What somebody else's agent made and is gone is for that agent to make again.
 fn marked_by_another(declared: &Bound, other: &Observed) -> Option<Refusal> {
-    let owner = marker::owner(&other.members)?;
+    let Some(owner) = marker::owner(&other.members) else { return Some(marker_taken(declared)) };
     if marker::is_of(&owner, &declared.owner) || declared.adopt {
         return None;
     }
@@ -164,9 +164,20 @@ fn marked_by_another(declared: &Bound, other: &Observed) -> Option<Refusal> {
     Some(refusal("", "OwnedByAnother", message, help))
 }
 
+/// What somebody else wrote where it would stand whose the record set is, stays.
+fn marker_taken(declared: &Bound) -> Refusal {
+    let name = Named::read(&declared.id.name).map(|named| marker::name(&named)).unwrap_or_default();
+    let message = format!("{name} is there and does not say whose the record is, as it would have to");
+    let help = "remove that record, or declare another name";
+    refusal("", "MarkerNameTaken", message, help)
+}
+
 /// Returns why a record set that exists cannot become what is declared.
 pub(super) fn objections(declared: &Bound, actual: &Observed) -> Vec<Refusal> {
     let mut found = values(declared);
+    let marker = actual.member("Marker").and_then(Value::as_object);
+    let is_taken = marker.is_some_and(|marker| marker::owner(marker).is_none());
+    found.extend(is_taken.then(|| marker_taken(declared)));
     let policy = text(declared, "routing");
     let siblings = actual.member("Siblings").and_then(Value::as_array).into_iter().flatten();
     found.extend(siblings.filter_map(|sibling| {
