@@ -1,5 +1,6 @@
 //! Git hosts: what they tell the agent, and what the agent tells them.
 
+mod beside;
 mod calls;
 mod carrying;
 mod hooks;

@@ -289,9 +289,11 @@ struct Needed<'a> {
 /// Tells whether a list that lags shows a resource otherwise than it should be.
 fn is_doubtful(kind: &dyn Kind, state: &State) -> bool {
     let State::Present(present) = state else { return false };
-    !present.diff.is_settled()
-        || !present.bound.is_owned(&present.actual)
-        || kind.readiness(&present.actual) != Readiness::Ready
+    let is_unsettled = || {
+        let readiness = kind.readiness(&present.actual);
+        matches!(readiness, Readiness::Waiting { .. } | Readiness::Broken { .. })
+    };
+    !present.diff.is_settled() || !present.bound.is_owned(&present.actual) || is_unsettled()
 }
 
 /// Says how a resource stands by what was observed of it.

@@ -2,35 +2,27 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use levelset::aws::Budgets;
-use levelset::cli::alerts::{self, Alerts, Sink};
+use levelset::cli::alerts::Sink;
 use levelset::cli::clock::SystemClock;
-use levelset::forge::courier::{self, Courier, Tally};
 use levelset::forge::hook::{Form, Hook, Settings as HookSettings};
 use levelset::forge::wire::{Answer, NoAnswer, Request, Wire, WireFuture};
 use levelset::model::outbox::Outbox;
 use levelset::model::{Call, Clock as _};
 use levelset::sandbox::Settings;
 use levelset::sandbox::faults::{Effect, Rule};
-use levelset::status::Store as _;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
 use serde_json::Value;
 use sha2::Sha256;
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+use super::beside::{Beside, LONG, change, database, pass};
 use super::host::DAY;
-use crate::agent::stage::{Stage, scope, workspace};
+use crate::agent::stage::{Stage, scope};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const LONG: Duration = Duration::from_secs(3600);
 
 /// Verifies messages as a receiver does that knows the specification and nothing of the agent.
 #[derive(Default)]
@@ -109,20 +101,11 @@ impl Wire for Receiver {
     }
 }
 
-pub(super) struct Uncounted;
-
-impl Tally for Uncounted {
-    fn carried(&self, _: &'static str) {}
-
-    fn owed(&self, _: usize) {}
-}
-
 /// An agent, and a hook that it tells.
 struct World {
     stage: Stage,
     receiver: Arc<Receiver>,
-    stop: CancellationToken,
-    tasks: TaskTracker,
+    beside: Beside,
 }
 
 impl World {
@@ -130,15 +113,12 @@ impl World {
         let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
         let receiver = Arc::new(Receiver::default());
         *receiver.clock.lock().unwrap() = Some(stage.engine.clock.clone());
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let mut world = Self { stage, receiver, stop, tasks };
-        world.tell(world.stage.alerts.clone());
+        let world = Self { stage, receiver, beside: Beside::default() };
+        world.tell();
         world
     }
 
-    fn tell(&mut self, alerts: Arc<Alerts>) {
-        let (engine, news) = (&self.stage.engine, Arc::new(Notify::new()));
-        let outbox: Arc<dyn Outbox> = self.stage.store.clone();
+    fn tell(&self) {
         let settings = HookSettings {
             name: "ops".to_owned(),
             agent: "prod".to_owned(),
@@ -146,65 +126,23 @@ impl World {
             form: Form::Json,
             secret: Some(Arc::new(|| Ok(SECRET.into()))),
         };
-        let hook = Hook::new(settings, self.receiver.clone(), engine.clock.clone());
-        let ports = courier::Ports {
-            peer: Arc::new(hook),
-            outbox: outbox.clone(),
-            fence: engine.fence.clone(),
-            clock: engine.clock.clone(),
-            news: news.clone(),
-            tally: Arc::new(Uncounted),
-        };
-        let courier = Courier::new(ports, StdRng::seed_from_u64(7));
-        let ports = alerts::Ports {
-            alerts,
-            outbox,
-            fence: engine.fence.clone(),
-            clock: engine.clock.clone(),
-            news: vec![news],
-        };
-        let telling =
-            alerts::Telling::new(ports, "prod".to_owned(), vec![Sink::Hook("ops".to_owned())]);
-        self.stop = CancellationToken::new();
-        self.tasks.spawn(telling.run(self.stop.clone()));
-        self.tasks.spawn(courier.run(self.stop.clone()));
+        let clock = self.stage.engine.clock.clone();
+        let hook = Hook::new(settings, self.receiver.clone(), clock);
+        self.beside.alert(&self.stage, Arc::new(hook), Sink::Hook("ops".to_owned()));
     }
 
     /// Ends both tasks and starts them on what the store has.
     async fn restart(&mut self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.tasks = TaskTracker::new();
-        let records = self.stage.store.all().await.unwrap();
-        // What it knew gives way to what the store has.
-        self.stage.alerts.restore(&*self.stage.store, &records).await.unwrap();
-        self.tell(self.stage.alerts.clone());
+        self.beside.end(&self.stage).await;
+        self.tell();
     }
 
     /// Declares a database with this policy, and waits until it is as declared.
     async fn declare(&self, policy: &str) {
-        let class = "sizeClass: db.r6g.large";
-        let backups = format!("{class}, backups: {{retentionDays: 14}}");
-        let text = workspace("a", policy).replace(class, &backups);
-        self.stage.commit(&[("a.yaml", text)]);
+        self.stage.commit(&[("a.yaml", database(policy))]);
         self.stage.ready(&levelset::model::Key::workspace("a"), LONG).await;
         pass(60).await;
     }
-
-    /// Changes the database in the console, as soon as AWS lets anybody.
-    async fn change(&self, days: i64) {
-        let call = Call::new("rds", "ModifyDBInstance")
-            .with("DBInstanceIdentifier", "a")
-            .with("BackupRetentionPeriod", days)
-            .with("ApplyImmediately", true);
-        let console = self.stage.sandbox.door("console");
-        self.stage.until(async || console.ask(&scope(), &call).is_ok(), LONG).await;
-    }
-}
-
-async fn pass(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
 /// Returns the words of a message that a reader looks for: state, drift, conditions, reverts.
@@ -224,7 +162,7 @@ async fn drift_that_is_reported_is_told_once_whatever_restarts_and_once_when_it_
     let mut world = World::new().await;
     world.declare("drift: report, resyncIntervalSeconds: 300").await;
     assert_eq!(world.receiver.got(), [Value::Null; 0], "nobody needs to know that all is well");
-    world.change(1).await;
+    change(&world.stage, 1).await;
     pass(600).await;
     for _ in 0..6 {
         tokio::time::sleep(DAY / 6).await;
@@ -241,7 +179,7 @@ async fn drift_that_is_reported_is_told_once_whatever_restarts_and_once_when_it_
     let row = &got[0]["data"]["drift"][0];
     assert_eq!((&row["actual"], &row["declared"]), (&1.into(), &14.into()));
     assert!(!got[0].to_string().contains(scope().account.as_str()), "no account number");
-    world.change(14).await;
+    change(&world.stage, 14).await;
     pass(1200).await;
     let got = world.receiver.got();
     assert_eq!(got.len(), 2, "{got:#?}");
@@ -254,10 +192,10 @@ async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
     let mut world = World::new().await;
     world.declare("resyncIntervalSeconds: 300").await;
     world.receiver.trouble(Some(None));
-    world.change(1).await;
+    change(&world.stage, 1).await;
     pass(1800).await;
     world.restart().await;
-    world.change(2).await;
+    change(&world.stage, 2).await;
     pass(1800).await;
     let asked = world.receiver.attempts();
     assert!((5..=40).contains(&asked), "{asked} times in an hour");
@@ -268,7 +206,7 @@ async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
     let reverted = got[0]["data"]["reverted"].as_array().unwrap();
     let made: Vec<&Value> = reverted.iter().map(|it| &it["actual"]).collect();
     assert_eq!(made, [1, 2], "{got:#?}");
-    world.change(3).await;
+    change(&world.stage, 3).await;
     pass(900).await;
     let got = world.receiver.got();
     assert_eq!(told(&got[1]), ("clear".to_owned(), vec![], vec![], vec![FIELD.to_owned()]));
@@ -279,7 +217,7 @@ async fn each_revert_is_told_also_when_the_hook_was_down_meanwhile() {
 async fn an_object_that_is_given_up_is_told_and_that_it_goes_on() {
     let world = World::new().await;
     world.declare("resyncIntervalSeconds: 60, maxRetries: 2, maxBackoffSeconds: 60").await;
-    world.change(1).await;
+    change(&world.stage, 1).await;
     world.stage.sandbox.inject(Rule::new(Effect::Deny).operation("ModifyDBInstance"));
     pass(1800).await;
     let got = world.receiver.got();
@@ -298,7 +236,7 @@ async fn a_hook_in_any_trouble_does_not_delay_the_cloud_and_its_words_are_not_re
         let world = World::new().await;
         world.receiver.trouble(trouble);
         world.declare("resyncIntervalSeconds: 300").await;
-        world.change(1).await;
+        change(&world.stage, 1).await;
         let is_back = async || !world.stage.calls("ModifyDBInstance").is_empty();
         took.push(world.stage.until(is_back, LONG).await);
         pass(2 * 3600).await;

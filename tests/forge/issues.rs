@@ -1,108 +1,60 @@
 //! The issue about an object that only a person sets right: the whole agent, in virtual time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use levelset::aws::Budgets;
-use levelset::cli::alerts::{self, Sink};
-use levelset::forge::courier::{self, Courier};
+use levelset::cli::alerts::Sink;
 use levelset::forge::peer::{GitHost, Marks};
+use levelset::model::Key;
 use levelset::model::outbox::{Outbox, Topic};
 use levelset::model::webhook::Host;
-use levelset::model::{Call, Key};
 use levelset::sandbox::Settings;
-use levelset::status::Store as _;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::hooks::Uncounted;
+use super::beside::{Beside, LONG, change, database, pass};
 use super::host::{DAY, FakeHost, Issue};
-use crate::agent::stage::{Stage, scope, workspace};
-
-const LONG: Duration = Duration::from_secs(3600);
+use crate::agent::stage::{Stage, workspace};
 
 /// An agent, and a host that has its issues.
 struct World {
     stage: Stage,
     kind: Host,
     host: Arc<FakeHost>,
-    stop: CancellationToken,
-    tasks: TaskTracker,
+    beside: Beside,
 }
 
 impl World {
     async fn new(kind: Host) -> Self {
         let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
         let host = FakeHost::new(kind, stage.engine.clock.clone());
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let mut world = Self { stage, kind, host, stop, tasks };
+        let world = Self { stage, kind, host, beside: Beside::default() };
         world.tell();
-        let policy = "drift: report, resyncIntervalSeconds: 300";
-        let class = "sizeClass: db.r6g.large";
-        let backups = format!("{class}, backups: {{retentionDays: 14}}");
-        world.stage.commit(&[("a.yaml", workspace("a", policy).replace(class, &backups))]);
+        let manifest = database("drift: report, resyncIntervalSeconds: 300");
+        world.stage.commit(&[("a.yaml", manifest)]);
         world.stage.ready(&Key::workspace("a"), LONG).await;
         pass(120).await;
         world
     }
 
-    fn tell(&mut self) {
-        let (engine, news) = (&self.stage.engine, Arc::new(Notify::new()));
-        let outbox: Arc<dyn Outbox> = self.stage.store.clone();
+    fn tell(&self) {
         let marks = Marks { agent: "prod".to_owned(), link: None };
-        let ports = courier::Ports {
-            peer: Arc::new(GitHost::new(self.host.api(), marks)),
-            outbox: outbox.clone(),
-            fence: engine.fence.clone(),
-            clock: engine.clock.clone(),
-            news: news.clone(),
-            tally: Arc::new(Uncounted),
-        };
-        let courier = Courier::new(ports, StdRng::seed_from_u64(7));
-        let ports = alerts::Ports {
-            alerts: self.stage.alerts.clone(),
-            outbox,
-            fence: engine.fence.clone(),
-            clock: engine.clock.clone(),
-            news: vec![news],
-        };
-        let telling = alerts::Telling::new(ports, "prod".to_owned(), vec![Sink::Issue(self.kind)]);
-        self.stop = CancellationToken::new();
-        self.tasks.spawn(telling.run(self.stop.clone()));
-        self.tasks.spawn(courier.run(self.stop.clone()));
+        let peer = Arc::new(GitHost::new(self.host.api(), marks));
+        self.beside.alert(&self.stage, peer, Sink::Issue(self.kind));
     }
 
     async fn restart(&mut self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.tasks = TaskTracker::new();
-        let records = self.stage.store.all().await.unwrap();
-        self.stage.alerts.restore(&*self.stage.store, &records).await.unwrap();
+        self.beside.end(&self.stage).await;
         self.tell();
     }
 
     /// Changes the database in the console, and waits until the agent has looked.
     async fn change(&self, days: i64) {
-        let call = Call::new("rds", "ModifyDBInstance")
-            .with("DBInstanceIdentifier", "a")
-            .with("BackupRetentionPeriod", days)
-            .with("ApplyImmediately", true);
-        let console = self.stage.sandbox.door("console");
-        self.stage.until(async || console.ask(&scope(), &call).is_ok(), LONG).await;
+        change(&self.stage, days).await;
         pass(900).await;
     }
 
     fn issues(&self) -> Vec<Issue> {
         self.host.with(|state| state.issues.clone())
     }
-}
-
-async fn pass(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
 const HOSTS: [Host; 3] = [Host::GitHub, Host::GitLab, Host::Gitea];

@@ -1,11 +1,9 @@
 //! What stands beside a commit while the agent works on it, and after: the whole agent, in virtual time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use levelset::aws::Budgets;
 use levelset::cli::telling::{self, Heard, Telling};
-use levelset::forge::courier::{self, Courier, Tally};
 use levelset::forge::peer::{GitHost, Marks};
 use levelset::model::outbox::Outbox;
 use levelset::model::webhook::Host;
@@ -13,77 +11,46 @@ use levelset::model::{Call, Key};
 use levelset::sandbox::Settings;
 use levelset::sandbox::faults::{Effect, Rule};
 use levelset::status::Store as _;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+use super::beside::{Beside, LONG, pass};
 use super::host::{DAY, FakeHost, Weather};
 use crate::agent::stage::{Stage, scope, workspace};
-
-/// A database is made in 5 to 10 minutes, and then backed up.
-const LONG: Duration = Duration::from_secs(3600);
-
-struct Uncounted;
-
-impl Tally for Uncounted {
-    fn carried(&self, _: &'static str) {}
-
-    fn owed(&self, _: usize) {}
-}
 
 /// An agent and a host that is told.
 struct World {
     stage: Stage,
     host: Arc<FakeHost>,
-    stop: CancellationToken,
-    tasks: TaskTracker,
+    beside: Beside,
 }
 
 impl World {
     async fn new(kind: Host) -> Self {
         let stage = Stage::begin(Settings::real(1), Budgets::default()).await;
         let host = FakeHost::new(kind, stage.engine.clock.clone());
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let mut world = Self { stage, host, stop, tasks };
+        let world = Self { stage, host, beside: Beside::default() };
         world.tell(world.stage.heard.clone());
         world
     }
 
-    fn tell(&mut self, heard: Arc<Heard>) {
-        let (engine, news) = (&self.stage.engine, Arc::new(Notify::new()));
-        let outbox: Arc<dyn Outbox> = self.stage.store.clone();
+    fn tell(&self, heard: Arc<Heard>) {
+        let marks = Marks { agent: "prod".to_owned(), link: None };
+        let peer = Arc::new(GitHost::new(self.host.api(), marks));
+        let engine = &self.stage.engine;
         let ports = telling::Ports {
             desired: engine.desired.clone(),
             heard,
-            outbox: outbox.clone(),
+            outbox: self.stage.store.clone(),
             fence: engine.fence.clone(),
             clock: engine.clock.clone(),
-            news: news.clone(),
+            news: self.beside.carry(&self.stage, peer),
         };
         let telling = Telling::new(ports, "prod".to_owned(), Some("main".to_owned()));
-        let marks = Marks { agent: "prod".to_owned(), link: None };
-        let ports = courier::Ports {
-            peer: Arc::new(GitHost::new(self.host.api(), marks)),
-            outbox,
-            fence: engine.fence.clone(),
-            clock: engine.clock.clone(),
-            news,
-            tally: Arc::new(Uncounted),
-        };
-        let courier = Courier::new(ports, StdRng::seed_from_u64(7));
-        self.stop = CancellationToken::new();
-        self.tasks.spawn(telling.run(self.stop.clone()));
-        self.tasks.spawn(courier.run(self.stop.clone()));
+        self.beside.start(|stop| telling.run(stop));
     }
 
     /// Ends both tasks and starts them on what the store has.
     async fn restart(&mut self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.tasks = TaskTracker::new();
+        self.beside.end(&self.stage).await;
         let heard = Arc::new(Heard::default());
         heard.restore(&self.stage.store.all().await.unwrap());
         self.tell(heard);
@@ -112,10 +79,6 @@ impl World {
             pass(1).await;
         }
     }
-}
-
-async fn pass(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
 /// Returns the manifest of a workspace whose backups are declared.

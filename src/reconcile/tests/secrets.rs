@@ -70,6 +70,17 @@ async fn a_secret_is_made_once_with_a_value_that_is_never_read() {
 }
 
 #[tokio::test]
+async fn a_secret_that_waits_for_its_value_costs_no_read_of_its_own() {
+    let scene = Scene::new(&SECRET.replace("        generate: {length: 24}\n", "")).await;
+    scene.converge().await;
+    scene.wait(SignedDuration::from_mins(10));
+    scene.look_on(1).await;
+    assert_eq!(scene.look_on(10).await, 0);
+    let notices = &scene.status().await.resources[0].notices;
+    assert_eq!(notices[0].code, "NoValue");
+}
+
+#[tokio::test]
 async fn what_a_list_that_lags_shows_of_a_change_from_git_is_no_drift() {
     let mut scene = Scene::new(SECRET).await;
     scene.converge().await;

@@ -74,7 +74,8 @@ fn accepted(step: &Step) -> (&'static str, String) {
 /// Says what became of a resource that is done with.
 fn let_go(step: &Step) -> (&'static str, String) {
     match (step.action, step.notices.first()) {
-        (Action::Delete, _) => (state::DELETED, "it does not exist in AWS".to_owned()),
+        (Action::Delete, Some(notice)) => (state::DELETED, notice.message.clone()),
+        (Action::Delete, None) => (state::DELETED, "it does not exist in AWS".to_owned()),
         (_, Some(notice)) => (state::RETAINED, notice.message.clone()),
         (_, None) => (state::RETAINED, LEFT.to_owned()),
     }
