@@ -354,9 +354,27 @@ fn in_repository(root: &Path, path: &str) -> String {
     }
 }
 
+/// Writes the change for `git apply`, to which a carriage return by itself ends no line.
 fn patch(path: &str, before: &[u8], after: &[u8]) -> String {
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let diff = TextDiff::from_lines(&*before, &*after);
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let (before, after) = (lines(&before), lines(&after));
+    let diff = TextDiff::configure().newline_terminated(true).diff_slices(&before, &after);
     let mut unified = diff.unified_diff();
     unified.header(&format!("a/{path}"), &format!("b/{path}")).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_has_the_lines_of_git() {
+        let patch = patch("a.yaml", b"x: 1\ry: 2\r\nz: 3", b"x: 1\ry: 4\r\nz: 3");
+        assert_eq!(
+            patch,
+            "--- a/a.yaml\n+++ b/a.yaml\n@@ -1,2 +1,2 @@\n-x: 1\ry: 2\r\n+x: 1\ry: 4\r\n z: 3\n\\ No newline \
+             at end of file\n"
+        );
+    }
 }

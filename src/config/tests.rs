@@ -268,6 +268,16 @@ fn a_secret_file_is_read_without_its_line_end_and_anew_each_time() {
 }
 
 #[test]
+fn a_secret_that_is_no_file_is_told_by_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, why) in [(folder.path().to_owned(), "no regular file"), ("/nope".into(), "No such")]
+    {
+        let error = Secret::File(path.clone()).read().unwrap_err().to_string();
+        assert!(error.starts_with(&path.display().to_string()) && error.contains(why), "{error}");
+    }
+}
+
+#[test]
 fn two_ways_to_log_in_exclude_each_other() {
     let found = problems("repository: {url: /m, tokenFile: t, sshKeyFile: k}\n");
     assert!(found[0].contains("exclude each other"), "{found:?}");

@@ -150,3 +150,18 @@ fn without_words(answer: Answer) -> Answer {
     let headers = answer.headers.into_iter().filter(|(name, _)| WAITS.contains(&name.as_str()));
     Answer { status: answer.status, headers: headers.collect(), body: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_url() {
+        assert!(address(" https://hooks.example/T0/x\n").is_some());
+        for text in
+            ["", "hooks.example/x", "ftp://hooks.example/x", "https://a/x\r\nY: z", "https://a/ b"]
+        {
+            assert!(address(text).is_none(), "{text:?}");
+        }
+    }
+}

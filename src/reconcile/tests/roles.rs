@@ -229,3 +229,20 @@ async fn a_reference_to_a_database_of_which_something_else_is_refused_is_resolve
         }
     }
 }
+
+#[tokio::test]
+async fn a_policy_that_waits_for_a_reference_is_not_one_that_git_does_not_speak_of() {
+    let role = "    iam: {roles: {api: {trust: {services: [ec2.amazonaws.com]}, inline: {connect: \
+        {Version: \"2012-10-17\", Statement: [{Effect: Allow, Action: \"rds-db:connect\", Resource: \
+        \"arn:aws:rds-db:*:*:dbuser:${database.resourceId}/app\"}]}}}}}\n";
+    let manifest = MANIFEST.replace("  reconcilePolicy:", &format!("{role}  reconcilePolicy:"));
+    let mut scene = Scene::new(&manifest).await;
+    scene.converge().await;
+    let other = "engine: mysql\n      version: \"8.0\"";
+    scene.commit(Some(&manifest.replace("engine: postgres\n      version: \"15\"", other)));
+    let _ = scene.pass().await;
+    let status = scene.status().await;
+    let role = status.resources.iter().find(|row| row.id.kind.as_str() == "iam_role").unwrap();
+    assert!(role.notices.is_empty(), "{:?}", role.notices);
+    assert_eq!(role.waits[0].field, "inline", "{:?}", role.waits);
+}
