@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::alerts::{self, Alerts, Sink};
+use super::annals;
 use super::catalog::Known;
 use super::clock::system_clock;
 use super::cloud::guarded;
@@ -103,6 +104,7 @@ impl Agent {
         let (heard, alerts) = (Arc::new(Heard::default()), Arc::new(Alerts::default()));
         let mut engine =
             Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
+        engine.words = annals::words(config);
         engine.listener = listeners(config, &store, &heard, &alerts).await?;
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));

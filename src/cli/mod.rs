@@ -8,6 +8,7 @@
 mod accept;
 mod agent;
 pub mod alerts;
+mod annals;
 mod budget;
 mod catalog;
 pub mod clock;

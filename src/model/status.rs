@@ -209,13 +209,17 @@ pub struct Memory {
     pub suspended: Vec<Holder>,
     /// Since when the manifest is gone: the grace period begins here.
     pub removed: Option<Timestamp>,
+    /// The commit that took the manifest away, by the history of the branch: another one is another
+    /// removal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_in: Option<Revision>,
 }
 
 impl Memory {
     /// Tells whether two memories hold the same but for the time of the next pass.
     pub fn is_same_but_for_times(&self, other: &Self) -> bool {
-        let Self { failures, waits, not_before: _, resources, drift, owned, suspended, removed } =
-            self;
+        let Self { failures, waits, not_before: _, resources, drift, owned, suspended, .. } = self;
+        let Self { removed, gone_in, .. } = self;
         *failures == other.failures
             && *waits == other.waits
             && *resources == other.resources
@@ -223,6 +227,7 @@ impl Memory {
             && *owned == other.owned
             && *suspended == other.suspended
             && *removed == other.removed
+            && *gone_in == other.gone_in
     }
 }
 

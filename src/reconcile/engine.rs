@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::absences::Absences;
+use super::annals::Words;
 use super::claims::Claims;
 use super::departures::Departures;
 use super::freshness::{Confirmation, Freshness, Patience};
@@ -58,6 +59,8 @@ pub struct Engine {
     pub claims: Claims,
     /// When manifests went.
     pub absences: Absences,
+    /// What Git said last of objects whose manifests are gone.
+    pub words: Words,
     /// Removed objects that are done with.
     pub departures: Departures,
     /// What passes of objects at rest were shown.
@@ -135,6 +138,7 @@ impl Engine {
             deletion_grace: SignedDuration::from_hours(1),
             claims: Claims::default(),
             absences: Absences::default(),
+            words: Words::default(),
             departures: Departures::default(),
             rests: Rests::default(),
             looks: Looks::default(),

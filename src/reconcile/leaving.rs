@@ -56,12 +56,14 @@ pub(super) struct Basis<'a> {
 }
 
 /// Says that a manifest is gone.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Gone {
     /// When that was seen first.
     pub(super) since: Timestamp,
     /// True when a person confirmed it.
     pub(super) confirmed: bool,
+    /// Why it is not known what Git said last, if it is not.
+    pub(super) unread: Option<String>,
 }
 
 /// Holds one resource that is no longer declared, as it was seen.
@@ -85,7 +87,7 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
     let leaving = leaving(engine, basis, created.keys());
     let mut partings = Vec::with_capacity(leaving.len());
     for (kind, owned) in leaving {
-        let removed = basis.gone.map(|gone| gone.since);
+        let removed = basis.gone.as_ref().map(|gone| gone.since);
         let was_removed = removed.is_some() && basis.memory.removed.is_some();
         let is_recorded = owned.left.is_some() || was_removed;
         let since = owned.left.or(removed).unwrap_or(basis.now);
@@ -279,7 +281,8 @@ fn halt(basis: &Basis<'_>) -> Option<Wait> {
         .problems_of(basis.key)
         .iter()
         .any(|problem| problem.severity == Severity::Error && basis.gone.is_none());
-    let is_confirmed = basis.gone.is_some_and(|gone| gone.confirmed);
+    let is_confirmed = basis.gone.as_ref().is_some_and(|gone| gone.confirmed);
+    let unread = basis.gone.as_ref().and_then(|gone| gone.unread.as_deref());
     if is_broken {
         wait("ManifestInvalid", "the newest manifest is invalid and may declare it again")
     } else if basis.snapshot.unsure {
@@ -289,6 +292,10 @@ fn halt(basis: &Basis<'_>) -> Option<Wait> {
             Wait::FROZEN,
             "objects or sections vanished from Git together, and a person has not confirmed it",
         )
+    } else if let Some(code) = unread {
+        let what =
+            "what Git said last of it is not known: the history of the branch cannot be read";
+        wait("HistoryUnread", &format!("{what} ({code})"))
     } else {
         let user = unread_user(basis)?;
         wait("InUse", &format!("{user} may use it, and no manifest of it was read since the start"))

@@ -8,6 +8,7 @@
 //! content. Every pass ends with a next one, or with a condition that says why there is none.
 
 pub mod absences;
+pub mod annals;
 mod causes;
 pub mod claims;
 mod compare;

@@ -186,6 +186,7 @@ async fn act(
         owned,
         suspended: entry.object.holds().suspended,
         removed: None,
+        gone_in: None,
     };
     let found = Found {
         now: engine.clock.now(),

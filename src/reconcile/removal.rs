@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
+use super::annals::Told;
 use super::causes::{stale, vanished};
 use super::engine::Engine;
 use super::history::{History, as_recorded, declared};
@@ -30,6 +31,8 @@ struct Late {
     /// What the annotations of its last manifest say.
     suspended: Vec<Holder>,
     gone: Gone,
+    /// The commit that took the manifest away, if the history of the branch tells.
+    gone_in: Option<Revision>,
     /// When it was last declared again with no pass on record that saw it.
     renewed: Option<Timestamp>,
 }
@@ -40,23 +43,37 @@ impl Late {
         entry: Option<&Entry>,
         record: &Record,
         asked: Vec<Asked>,
-        is_confirmed: bool,
+        (is_confirmed, said): (bool, Result<Told, String>),
     ) -> Self {
-        let declared = entry.map_or_else(|| as_recorded(record), declared);
-        let suspended = || record.memory.suspended.clone();
+        let mut declared = entry.map_or_else(|| as_recorded(record), declared);
         let (recorded, now) = (record.memory.removed, engine.clock.now());
+        let (said, unread) = match said {
+            Ok(said) => (said, None),
+            Err(code) => (Told::default(), Some(code)),
+        };
+        let known_in = &record.memory.gone_in;
+        let gone_in = said.gone_in.or_else(|| known_in.clone());
+        let is_another = recorded.is_some() && known_in.is_some() && gone_in != *known_in;
         let seen = engine.absences.since(&record.key).filter(|at| Some(*at) > recorded);
+        let seen = seen.or(is_another.then_some(now));
         let since = recorded.map_or(now, |recorded| seen.unwrap_or(recorded));
+        // The more careful word counts, and stays on record.
+        declared.deletion = said.deletion.map_or(declared.deletion, |it| it.min(declared.deletion));
+        let suspended = || match entry {
+            Some(entry) => entry.object.holds().suspended,
+            None => record.memory.suspended.clone(),
+        };
         let history = History::of(declared, Some(record.clone()), asked);
         Self {
             renewed: seen.filter(|_| recorded.is_some()).or((history.unseen() > 0).then_some(now)),
             history,
+            gone_in,
             revision: entry.map_or(record.status.revision.clone(), |it| Some(it.revision.clone())),
             // Of an object whose last manifest nobody has read since the start, the store knows what
             // it said about deletion; how it is paced follows the defaults.
             policy: entry.map(|entry| entry.object.policy().clone()).unwrap_or_default(),
-            suspended: entry.map_or_else(suspended, |entry| entry.object.holds().suspended),
-            gone: Gone { since, confirmed: is_confirmed },
+            suspended: said.suspended.unwrap_or_else(suspended),
+            gone: Gone { since, confirmed: is_confirmed, unread },
         }
     }
 
@@ -77,7 +94,7 @@ impl Late {
             living: &[],
             policy: self.history.declared.deletion,
             suspended: is_exhausted || self.holds().is_suspended(),
-            gone: Some(self.gone),
+            gone: Some(self.gone.clone()),
             renewed: self.renewed,
             now: engine.clock.now(),
         }
@@ -98,7 +115,8 @@ pub(super) async fn remove(
         return Ok(untold(engine, &Memory::default()));
     };
     let entry = snapshot.get(&record.key).map(|entry| &**entry);
-    let late = Late::of(engine, entry, &record, asked, removed.confirmed);
+    let said = engine.words.told(key, snapshot.revision.as_ref()).await;
+    let late = Late::of(engine, entry, &record, asked, (removed.confirmed, said));
     let basis = late.basis(engine, snapshot);
     let partings = leaving::look(engine, &basis).await?;
     let plan = Plan {
@@ -119,6 +137,7 @@ pub(super) async fn remove(
         owned,
         suspended: late.suspended.clone(),
         removed: Some(late.gone.since),
+        gone_in: late.gone_in.clone(),
         drift: engine.mass_drift().memory(key),
         ..late.history.memory.clone()
     };
@@ -190,7 +209,8 @@ pub(super) async fn preview_removal_in(
     record: &Record,
 ) -> Result<Plan, StoreError> {
     let asked = engine.store.asked_of(&record.key).await?;
-    let late = Late::of(engine, entry, record, asked, false);
+    // What is foreseen is in no history yet.
+    let late = Late::of(engine, entry, record, asked, (false, Ok(Told::default())));
     let basis = late.basis(engine, snapshot);
     let partings = leaving::look(engine, &basis).await?;
     let steps = leaving::plan(engine, &basis, &partings);

@@ -215,6 +215,7 @@ impl Triggers {
             }
             self.queue.forget(&key);
             self.engine.absences.forget(&key);
+            self.engine.words.forget(&key);
             self.metrics.object(told.as_ref(), None);
             tracing::info!(object = %key, "a removed object is done with and forgotten");
         }

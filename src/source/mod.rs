@@ -5,7 +5,8 @@
 //! A child process ([`fetch_child`]) fetches the tip of the branch into a bare mirror in the state
 //! directory; the parent reads trees and blobs from the mirror's object database. Nothing is
 //! checked out, no history is kept, and the cost of a commit is that of the directories and files
-//! that it touched.
+//! that it touched. A mirror beside it holds history, for who asks what was before ([`walk_back`]) and for
+//! pull requests.
 //!
 //! Invariants: a fetch never outlives its deadline; a failed, partial or empty reading is a
 //! [`SourceError`] with a stable code and never an empty tree; the mirror is disposable and heals by
@@ -28,6 +29,7 @@ mod fetch;
 mod files;
 mod folder;
 mod heads;
+mod history;
 mod host_key;
 mod location;
 mod mirror;
@@ -45,6 +47,7 @@ pub use access::{Access, Credentials, Fetched};
 pub use child::{FETCH_COMMAND, fetch_child};
 pub use error::SourceError;
 pub use heads::{Heads, fetch_heads};
+pub use history::walk_back;
 pub use location::{Endpoint, Location, Transport};
 pub use pace::Pace;
 pub use proposal::{Checkout, Merged, Proposal, merge, propose};

@@ -19,7 +19,7 @@ use crate::model::Revision;
 use crate::model::tree::ChangeSet;
 
 /// The limit of a manifest, as for the agent.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Before every other store of objects (the loose and the packed ones have 1 and 2).
 const FIRST: i32 = 1000;
@@ -148,7 +148,7 @@ fn merged(
     })
 }
 
-fn unusable(path: &Path, error: &git2::Error) -> SourceError {
+pub(super) fn unusable(path: &Path, error: &git2::Error) -> SourceError {
     let (url, detail) = (path.display().to_string(), error.message().to_owned());
     match error.code() {
         ErrorCode::Owner => SourceError::NotOwned { url },
@@ -156,11 +156,15 @@ fn unusable(path: &Path, error: &git2::Error) -> SourceError {
     }
 }
 
-fn corrupt(path: &Path, error: &git2::Error) -> SourceError {
+pub(super) fn corrupt(path: &Path, error: &git2::Error) -> SourceError {
     SourceError::ReadFailed { path: path.to_owned(), detail: error.message().to_owned() }
 }
 
-fn commit(repository: &Repository, path: &Path, revision: &str) -> Result<Oid, SourceError> {
+pub(super) fn commit(
+    repository: &Repository,
+    path: &Path,
+    revision: &str,
+) -> Result<Oid, SourceError> {
     let found = repository.revparse_single(revision).and_then(|it| it.peel_to_commit());
     found.map(|commit| commit.id()).map_err(|_| SourceError::RevisionNotFound {
         url: path.display().to_string(),

@@ -2,15 +2,17 @@
 //! dies, and shows the checker what went through.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use levelset::model::budget::Level;
 use levelset::model::cloud::CallFuture;
 use levelset::model::fence::Lost;
 use levelset::model::{
-    Ask, Asked, Call, CallError, Clock, Cloud, Fence, Freeze, Key, ResourceId, Shard, Spent,
-    Target, Token,
+    Ask, Asked, Call, CallError, Clock, Cloud, Fence, Freeze, Key, ResourceId, Revision, Shard,
+    Spent, Target, Token,
 };
+use levelset::reconcile::annals::{Annals, Last, LastWord};
 use levelset::status::store::StoreFuture;
 use levelset::status::{
     Declared, Event, Forgotten, Intent, Look, Page, Record, Settlement, Store, StoreError,
@@ -55,6 +57,27 @@ impl CloudDoor {
 impl Cloud for CloudDoor {
     fn call<'a>(&'a self, target: &'a Target, call: &'a Call) -> CallFuture<'a> {
         Box::pin(self.send(target, call))
+    }
+}
+
+/// The door to the history of the branch.
+pub(super) struct AnnalsDoor(pub(super) Arc<World>);
+
+impl Annals for AnnalsDoor {
+    fn last_word<'a>(&'a self, key: &'a Key, revision: &'a Revision) -> LastWord<'a> {
+        let world = &*self.0;
+        Box::pin(async move {
+            world.point().await;
+            let is_cut = world.is_cut.load(Ordering::Relaxed);
+            let commits = revision.as_str().parse().unwrap();
+            let found = world.repository().last_word(key, commits).map(|(doc, number)| Last {
+                deletion: doc.deletion().policy(),
+                suspended: doc.annotations.holders(),
+                gone_in: Revision::new(format!("{number:040}")),
+            });
+            world.point().await;
+            if is_cut { Err("Unreachable".to_owned()) } else { Ok(found) }
+        })
     }
 }
 

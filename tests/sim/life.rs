@@ -9,6 +9,7 @@ use levelset::aws::{Asserted, Budgeted};
 use levelset::desired::{Cache, Guard};
 use levelset::model::tree::{Content, SourceHealth};
 use levelset::model::{ChangeSet, Clock, Cloud, Revision};
+use levelset::reconcile::annals::Words;
 use levelset::reconcile::engine::{Engine, Environment, Jitter, Ports};
 use levelset::reconcile::freshness::Confirmation;
 use levelset::reconcile::mass_drift::{Bounds, MassDrift};
@@ -21,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::doors::{CloudDoor, FenceDoor, QueueClock, StoreDoor};
+use super::doors::{AnnalsDoor, CloudDoor, FenceDoor, QueueClock, StoreDoor};
 use super::mutant::Mutant;
 use super::world::{ACCOUNTS, World, scope};
 
@@ -115,6 +116,7 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         })),
         confirmation: Confirmation::new(world.profile.patience),
         jitter: Jitter::seeded(seed),
+        words: Words::of(Arc::new(AnnalsDoor(Arc::clone(world)))),
         ..Engine::new(ports, cache.reader(), SignedDuration::from_secs(5))
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use levelset::model::tree::Content;
 use levelset::model::{ChangeSet, Entry, Key, Revision};
 
-use super::spec::{Annotations, Doc, Spec};
+use super::spec::{Annotations, Deletion, Doc, Spec};
 
 /// Holds the files of one commit; commits share what they have in common.
 pub(super) type Tree = BTreeMap<Arc<str>, Arc<File>>;
@@ -64,6 +64,8 @@ pub(super) struct Delivery {
     /// The time of day.
     pub(super) seen: Timestamp,
     pub(super) tree: Tree,
+    /// How many commits there were.
+    commits: usize,
 }
 
 impl Delivery {
@@ -103,7 +105,7 @@ pub(super) enum Stance {
 pub(super) struct Repository {
     pub(super) head: Tree,
     pub(super) past: Vec<Tree>,
-    commits: u64,
+    commits: usize,
     pub(super) deliveries: Vec<Delivery>,
     /// Every object that was ever declared, as it was last.
     pub(super) ever: BTreeMap<Key, Doc>,
@@ -147,7 +149,7 @@ impl Repository {
             removed: gone.cloned().collect(),
             full: whole,
         };
-        self.deliveries.push(Delivery { at, seen, tree: self.head.clone() });
+        self.deliveries.push(Delivery { at, seen, tree: self.head.clone(), commits: self.commits });
         (change_set, self.believe(whole, at))
     }
 
@@ -244,6 +246,27 @@ impl Repository {
             stance = Stance::Gone(delivery.seen);
         }
         stance
+    }
+
+    /// Returns what the newest of the first so many commits declares an object to be that declares it,
+    /// whether or not it was delivered, and the number of the commit after it.
+    pub(super) fn last_word(&self, key: &Key, commits: usize) -> Option<(&Doc, usize)> {
+        let trees = self.past.iter().chain([&self.head]).enumerate().take(commits + 1);
+        let all: Vec<(usize, &Tree)> = trees.collect();
+        all.into_iter().rev().find_map(|(number, tree)| {
+            let good = tree.values().filter(|file| !file.is_broken());
+            let doc = good.flat_map(|file| file.docs()).find(|doc| doc.key == *key)?;
+            Some((doc, number + 1))
+        })
+    }
+
+    /// Returns the words that the commits delivered since a time leave an object with, the last one
+    /// before that time included.
+    pub(super) fn last_words_since(&self, key: &Key, since: Duration) -> Vec<Deletion> {
+        let first = self.deliveries.partition_point(|delivery| delivery.at <= since);
+        let known = &self.deliveries[first.saturating_sub(1)..];
+        let words = known.iter().map(|delivery| self.last_word(key, delivery.commits));
+        words.map(|word| word.map_or(Deletion::Retain, |(doc, _)| doc.deletion())).collect()
     }
 
     /// Returns every object that a file of the last delivery names.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use jiff::Timestamp;
-use levelset::model::{Key, ObjectKind};
+use levelset::model::policy::DeletionPolicy;
+use levelset::model::{Holder, Key, ObjectKind};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::json;
@@ -61,6 +62,14 @@ impl Deletion {
     /// Draws a word by which something is deleted.
     pub(super) fn doom(random: &mut StdRng) -> Self {
         *pick(random, &[Self::Snapshot, Self::Delete])
+    }
+
+    pub(super) fn policy(self) -> DeletionPolicy {
+        match self {
+            Self::Retain => DeletionPolicy::Retain,
+            Self::Snapshot => DeletionPolicy::Snapshot,
+            Self::Delete => DeletionPolicy::Delete,
+        }
     }
 
     fn word(self) -> &'static str {
@@ -232,6 +241,14 @@ impl Doc {
             }
             Spec::Workspace(spec) => spec.text(),
         }
+    }
+}
+
+impl Annotations {
+    /// Returns what of them suspends an object.
+    pub(super) fn holders(&self) -> Vec<Holder> {
+        let holder = Holder::Annotation { path: "history".into(), line: 1 };
+        if self.suspended { vec![holder] } else { Vec::new() }
     }
 }
 

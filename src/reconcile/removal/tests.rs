@@ -3,6 +3,7 @@
 mod again;
 mod claims;
 mod used;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,7 @@ use crate::desired::{Cache, Guard};
 use crate::model::status::Condition;
 use crate::model::tree::Content;
 use crate::model::{Call, ChangeSet, Clock, Entry, Key, ObjectKind, ObjectStatus, Revision, Shard};
+use crate::reconcile::annals::Words;
 use crate::reconcile::engine::Engine;
 use crate::reconcile::pass::pass;
 use crate::reconcile::preview::preview;
@@ -24,6 +26,7 @@ use crate::sandbox::faults::{Effect, Rule};
 use crate::sandbox::{Sandbox, Settings};
 use crate::status::metrics::Metrics;
 use crate::status::{InMemory, Store};
+use words::Past;
 
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
 
@@ -57,7 +60,8 @@ pub(in crate::reconcile) struct Fleet {
     triggers: Triggers,
     due: BTreeMap<Key, Timestamp>,
     pub(in crate::reconcile) files: BTreeMap<String, String>,
-    commits: u32,
+    commits: usize,
+    past: Arc<Past>,
 }
 
 impl Fleet {
@@ -67,14 +71,16 @@ impl Fleet {
         let sandbox = Sandbox::new(clock.clone(), Settings::real(7));
         sandbox.seed_vpc(&scope(), "shared", "10.0.0.0/16", &["a", "b"]);
         let store = Arc::new(InMemory::new());
-        let (engine, triggers) = Self::start(&clock, &sandbox, &store).await;
+        let past = Arc::new(Past::default());
+        let (engine, triggers) = Self::start(&clock, &sandbox, &store, &past).await;
         let files = objects.iter().enumerate();
         let files = files.map(|(n, text)| (format!("{n}.yaml"), text.clone()));
         // The last object of a repository is never taken for removed.
         let rest = ("rest.yaml".to_owned(), REST.to_owned());
         let files = files.chain([rest]).collect();
         let due = BTreeMap::new();
-        let mut fleet = Self { clock, sandbox, store, engine, triggers, due, files, commits: 0 };
+        let commits = 0;
+        let mut fleet = Self { clock, sandbox, store, engine, triggers, due, files, commits, past };
         fleet.commit().await;
         fleet.run(SignedDuration::from_hours(1)).await;
         fleet
@@ -84,10 +90,13 @@ impl Fleet {
         clock: &Arc<VirtualClock>,
         sandbox: &Sandbox,
         store: &Arc<InMemory>,
+        past: &Arc<Past>,
     ) -> (Arc<Engine>, Triggers) {
         let token = store.grant(Shard::default()).await.unwrap();
         let cache = Cache::new(Guard::default());
-        let engine = Arc::new(engine(clock, sandbox, (store, token), cache.reader()));
+        let words = Words::of(past.clone());
+        let engine = engine(clock, sandbox, (store, token), cache.reader());
+        let engine = Arc::new(Engine { words, ..engine });
         let queue = Arc::new(WorkQueue::new(clock.clone()));
         let metrics = Arc::new(Metrics::new("test"));
         let triggers = Triggers::restore(cache, engine.clone(), queue, metrics).await.unwrap();
@@ -96,27 +105,16 @@ impl Fleet {
 
     /// Dies, and comes back with what the store holds and the files as they are.
     async fn restart(&mut self) {
-        (self.engine, self.triggers) = Self::start(&self.clock, &self.sandbox, &self.store).await;
+        let (clock, sandbox, store) = (&self.clock, &self.sandbox, &self.store);
+        (self.engine, self.triggers) = Self::start(clock, sandbox, store, &self.past).await;
         self.due.clear();
         self.commit().await;
     }
 
     async fn commit(&mut self) {
         self.commits += 1;
-        let entry = |text: &String| Entry {
-            blob: text.as_str().into(),
-            content: Content::Bytes(text.as_bytes().into()),
-        };
-        let changes = ChangeSet {
-            revision: Revision::new(format!("{:040}", self.commits)),
-            changed: self
-                .files
-                .iter()
-                .map(|(path, text)| (path.as_str().into(), entry(text)))
-                .collect(),
-            removed: Vec::new(),
-            full: true,
-        };
+        self.past.add(&self.files);
+        let changes = changes(self.commits, &self.files);
         self.triggers.take(&changes).await;
         let snapshot = self.engine.desired.snapshot();
         let keys = snapshot.objects.keys().chain(snapshot.orphans.keys());
@@ -125,13 +123,24 @@ impl Fleet {
 
     /// Changes files in one commit; an empty text takes the file away.
     async fn write(&mut self, files: &[(&str, &str)]) {
+        self.change(files);
+        self.commit().await;
+    }
+
+    /// Changes files in a commit that is pushed together with the next one.
+    fn write_before(&mut self, files: &[(&str, &str)]) {
+        self.change(files);
+        self.commits += 1;
+        self.past.add(&self.files);
+    }
+
+    fn change(&mut self, files: &[(&str, &str)]) {
         for (path, text) in files {
             match text.is_empty() {
                 true => drop(self.files.remove(*path)),
                 false => drop(self.files.insert((*path).to_owned(), (*text).to_owned())),
             }
         }
-        self.commit().await;
     }
 
     pub(in crate::reconcile) fn wait(&self, time: SignedDuration) {
@@ -216,6 +225,20 @@ impl Fleet {
         let sent =
             calls.filter(|call| call.operation.starts_with("Delete") && &*call.by == "agent");
         sent.map(|call| call.operation).collect()
+    }
+}
+
+/// Returns a commit with these files.
+fn changes(number: usize, files: &BTreeMap<String, String>) -> ChangeSet {
+    let entry = |text: &String| Entry {
+        blob: text.as_str().into(),
+        content: Content::Bytes(text.as_bytes().into()),
+    };
+    ChangeSet {
+        revision: Revision::new(format!("{number:040}")),
+        changed: files.iter().map(|(path, text)| (path.as_str().into(), entry(text))).collect(),
+        removed: Vec::new(),
+        full: true,
     }
 }
 

@@ -148,13 +148,16 @@ impl Writing<'_> {
         })
     }
 
-    /// Holds a deletion against what the newest manifest says of it, and what the last pass knew that
-    /// saw it declared; the more careful word counts.
+    /// Holds a deletion against what the newest manifest says of it, also in a commit that no agent read
+    /// or could record, and what the last pass knew that saw it declared; the more careful word counts.
     fn is_said(&self, thing: &Thing, checker: &Checker) -> Held {
         let object = checker.objects.get(&self.pass.key);
         let at_pass = object.and_then(|object| object.words.get(thing).copied());
         let newest = self.docs().last().map(Doc::deletion);
-        let word = at_pass.min(newest).unwrap_or(Deletion::Retain);
+        let known = self.pass.began.saturating_sub(READING);
+        let last =
+            self.world.repository().last_words_since(&self.pass.key, known).into_iter().max();
+        let word = at_pass.min(newest).min(last).unwrap_or(Deletion::Retain);
         let skips = self.call.params.get("SkipFinalSnapshot") == Some(&Value::Bool(true));
         let least = if skips { Deletion::Delete } else { Deletion::Snapshot };
         hold(Law::DeletionNeedsGitsWord, word >= least, || {
