@@ -1,5 +1,6 @@
 //! The pass on the sandbox, in virtual time: real kinds, a real differ, a store in memory.
 
+mod answers;
 mod custom;
 mod details;
 mod groups;

@@ -26,6 +26,8 @@ pub enum Effect {
     ServerErrorAfter,
     /// Refused for lack of a permission.
     Deny,
+    /// Refused with a code that AWS gives for reasons of its own, before it is looked at.
+    Refuse(&'static str),
     /// The first list of the answer holds at most this many items; the rest is reachable through
     /// the marker only if the full page had one.
     PartialPage(usize),
@@ -49,6 +51,7 @@ impl Effect {
             Self::ServerError => "server-error",
             Self::ServerErrorAfter => "server-error-after",
             Self::Deny => "deny",
+            Self::Refuse(_) => "refuse",
             Self::PartialPage(_) => "partial-page",
             Self::Stale(_) => "stale",
             Self::Ignore(_) => "ignore",

@@ -128,6 +128,9 @@ impl World {
         match effect {
             Some(Effect::ServerError) => Some(server_error(call)),
             Some(Effect::Deny) => Some(denied(call)),
+            Some(Effect::Refuse(code)) => {
+                Some(Refusal::new(code, format!("The service refuses {call}")))
+            }
             _ => None,
         }
     }

@@ -136,7 +136,7 @@ impl Found {
 pub fn build(previous: &ObjectStatus, found: &Found) -> ObjectStatus {
     let resources = resource::resources(previous, found);
     let drift = drift::rows(previous, found, &resources);
-    let facts = facts::facts(found, &resources, &drift);
+    let facts = facts::facts(previous, found, &resources, &drift);
     let mut status = ObjectStatus {
         observed_generation: found.generation,
         revision: found.revision.clone(),

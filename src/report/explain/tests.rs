@@ -75,7 +75,7 @@ fn a_suspended_object_with_drift_is_explained_down_to_the_field_and_to_who_did_i
     };
     let drifted = ResourceStatus {
         deltas: vec![delta],
-        ..row("Reported", "backups.retentionDays differ from Git and are left")
+        ..row("Reported", "backups.retentionDays differs from Git and is left")
     };
     let suspended =
         "suspended by alice since 2026-11-29T09:00:00Z (failover test); nothing is changed";
@@ -106,7 +106,7 @@ Workspace/payments is not level, seen at 2026-11-29T10:00:00Z
 
   why
     Suspended: suspended by alice since 2026-11-29T09:00:00Z (failover test); nothing is changed
-    db_instance/team-payments-prod Reported: backups.retentionDays differ from Git and are left
+    db_instance/team-payments-prod Reported: backups.retentionDays differs from Git and is left
       backups.retentionDays [Drift] 14 is declared, AWS has 1; Reported, first seen 2026-11-29T09:30:00Z
 
   next

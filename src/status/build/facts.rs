@@ -3,7 +3,7 @@
 use super::resource::listed;
 use super::{Cause, Found, state};
 use crate::model::status::{DriftStatus, Truth};
-use crate::model::{Condition, Holder, Problem, ResourceStatus, Severity, Snooze};
+use crate::model::{Condition, Holder, ObjectStatus, Problem, ResourceStatus, Severity, Snooze};
 use crate::status::conditions::Fact;
 
 /// The planner's code for a field whose changes AWS accepts without effect.
@@ -11,6 +11,9 @@ const NO_EFFECT: &str = "NoEffect";
 
 /// The planner's code for a field that somebody else sets as often as it is reverted.
 const CONTESTED: &str = "Contested";
+
+/// What leads out of the ceiling of failures.
+const ANOTHER_TRY: &str = "a change in Git or `levelset retry` tries again";
 
 /// The reason of an object whose manifest is gone.
 pub(in crate::status) const REMOVED: &str = "Removed";
@@ -44,6 +47,7 @@ const MOVING: [&str; 8] = [
 ];
 
 pub(super) fn facts(
+    previous: &ObjectStatus,
     found: &Found,
     resources: &[ResourceStatus],
     drift: &[DriftStatus],
@@ -53,7 +57,7 @@ pub(super) fn facts(
         drifted(resources, drift),
         progressing(found, resources),
         valid(found),
-        failed(found, resources),
+        failed(previous, found, resources),
         stalled(resources),
         contested(resources),
         suspended(found),
@@ -165,17 +169,19 @@ fn valid(found: &Found) -> Fact {
     Fact::new(Condition::VALID, Truth::False, "Invalid", message)
 }
 
-fn failed(found: &Found, resources: &[ResourceStatus]) -> Fact {
+fn failed(previous: &ObjectStatus, found: &Found, resources: &[ResourceStatus]) -> Fact {
     if !found.failed {
         let message = "the ceiling of failed attempts is not reached";
         return Fact::new(Condition::FAILED, Truth::False, "BelowCeiling", message);
     }
-    let why = first_in(&[state::FAILED], resources).map(about);
-    let message = format!(
-        "{}; a change in Git or `levelset retry` tries again",
-        why.unwrap_or_else(|| "too many attempts failed in a row".to_owned())
-    );
-    Fact::new(Condition::FAILED, Truth::True, "RetriesExhausted", message)
+    let fact = |message| Fact::new(Condition::FAILED, Truth::True, "RetriesExhausted", message);
+    if let Some(row) = first_in(&[state::FAILED], resources) {
+        return fact(format!("{}; {ANOTHER_TRY}", about(row)));
+    }
+    // Nothing was tried: the last attempt was told before.
+    let told = previous.condition(Condition::FAILED).filter(|told| told.status == Truth::True);
+    let unknown = || format!("too many attempts failed in a row; {ANOTHER_TRY}");
+    fact(told.map_or_else(unknown, |told| told.message.clone()))
 }
 
 fn stalled(resources: &[ResourceStatus]) -> Fact {

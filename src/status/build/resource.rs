@@ -121,7 +121,14 @@ fn reported(step: &Step) -> String {
             "Git declares it no longer; nothing is done while the object is suspended or given up"
                 .to_owned()
         }
-        _ => format!("{} differ from Git and are left", fields(step.deltas.iter())),
+        _ => {
+            let verbs = if step.deltas.len() == 1 {
+                "differs from Git and is"
+            } else {
+                "differ from Git and are"
+            };
+            format!("{} {verbs} left", fields(step.deltas.iter()))
+        }
     }
 }
 
