@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use crate::support::git::Repo;
+use crate::support::keys::{SshKey, commit, signed_git};
 
 const OBJECTS: [&str; 3] = ["team-a", "team-b", "team-c"];
 
@@ -45,10 +46,14 @@ struct Agent {
 impl Agent {
     /// Starts an agent that looks at the repository every five seconds.
     fn start(repository: &Repo, endpoint: &str) -> Self {
-        let state = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap(), "", repository, endpoint)
+    }
+
+    /// Starts one in a folder of its own, with more settings of the repository.
+    fn start_in(state: TempDir, more: &str, repository: &Repo, endpoint: &str) -> Self {
         let settings = format!(
             "repository: {{path: \"{}\", branch: main, folder: teams, pollIntervalSeconds: 5, \
-             staleAfterSeconds: 10}}\nstateDirectory: state\nlisten: 127.0.0.1:0\nenvironments:\n  \
+             staleAfterSeconds: 10{more}}}\nstateDirectory: state\nlisten: 127.0.0.1:0\nenvironments:\n  \
              staging: {{account: \"111122223333\", region: eu-west-1, endpointUrl: \
              \"{endpoint}\"}}\n",
             repository.path().display()
@@ -236,5 +241,41 @@ async fn a_repository_out_of_reach_makes_the_agent_unready_until_it_is_back() {
     let told = agent.lines(|line| {
         line["message"].as_str().is_some_and(|text| text.starts_with("Git has not been confirmed"))
     });
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_without_a_signature_is_told_and_the_last_good_one_stays_in_force() {
+    let (_sandbox, endpoint) = cloud().await;
+    let (repository, key) = (repository(), SshKey::ed25519());
+    let good = commit(&repository, &key.options(), "notes: 1");
+    let state = tempfile::tempdir().unwrap();
+    std::fs::write(state.path().join("signers"), key.line("ann@example.com", "")).unwrap();
+    let more = ", signatures: {allowedSignersFile: signers}";
+    let agent = Agent::start_in(state, more, &repository, &endpoint);
+    agent.wait("readiness", || agent.is_ready());
+    assert_eq!(agent.figure("levelset_source_unverified").as_deref(), Some("0"));
+
+    let unsigned = repository.commit(&[("teams/team-a.yaml", "")]);
+    agent.wait("unreadiness", || !agent.is_ready());
+    let answer = agent.get("/readyz");
+    assert!(answer.contains(&format!("commit {unsigned}")), "{answer}");
+    assert!(answer.contains("it is not signed") && answer.contains("git merge -S"), "{answer}");
+    agent.wait("figure", || agent.figure("levelset_source_unverified").as_deref() == Some("1"));
+    agent.wait("conditions", || agent.all_are("Stale", "True"));
+    let condition = &agent.conditions("Stale")[0];
+    assert_eq!(condition["reason"], "RevisionUnverified");
+    // For longer than the repository may be out of reach.
+    std::thread::sleep(Duration::from_secs(12));
+    assert_eq!(agent.figure("levelset_source_stale").as_deref(), Some("0"));
+    assert_eq!(agent.figure("levelset_source_up").as_deref(), Some("1"));
+    assert!(agent.all_are("Frozen", "False"), "nothing is gone");
+
+    repository.git(&["checkout", "-q", "--detach", &good]);
+    signed_git(&repository, &key.options(), &["merge", "-q", "-S", "-s", "ours", &unsigned]);
+    repository.git(&["branch", "-f", "main", "HEAD"]);
+    agent.wait("readiness", || agent.is_ready());
+    agent.wait("conditions", || agent.all_are("Stale", "False"));
+    let told = agent.lines(|line| line["code"] == "RevisionUnverified");
     assert_eq!(told.len(), 1, "{told:?}");
 }

@@ -1,5 +1,7 @@
 //! Real repositories over file, http and ssh.
 
+mod signed;
+
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

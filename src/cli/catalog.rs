@@ -69,10 +69,13 @@ impl Catalog for Known {
         let longest = self.queue.read(|queue, now| queue.longest_running(now));
         let stuck = (longest > LONGEST_PASS).then(|| "a pass does not end".to_owned());
         let snapshot = self.engine.desired.snapshot();
+        let refused = snapshot.source.refused.as_ref().map(|refused| refused.message.clone());
         let not_ready = match (snapshot.synced, &snapshot.source.trouble) {
-            (true, _) => self.engine.staleness(&snapshot).map(|(_, why)| why),
+            (true, _) => self.engine.staleness(&snapshot).map(|(_, why)| why).or(refused),
             (false, Some((_, message))) => Some(message.clone()),
-            (false, None) => Some("the repository has not been read yet".to_owned()),
+            (false, None) => {
+                refused.or_else(|| Some("the repository has not been read yet".to_owned()))
+            }
         };
         Health { stuck, not_ready }
     }

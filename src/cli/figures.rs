@@ -128,4 +128,5 @@ fn guards(engine: &Engine, metrics: &Metrics) {
     metrics.frozen(Freeze::VANISHING, vanished);
     metrics.frozen(Freeze::DRIFT, engine.mass_drift().frozen().len());
     metrics.source_stale(engine.staleness(&snapshot).is_some());
+    metrics.source_unverified(snapshot.source.refused.is_some());
 }

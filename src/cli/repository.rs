@@ -2,11 +2,12 @@
 //!
 //! In: the settings. Out: where it is, how it is reached and how often it is asked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::clock::system_clock;
 use super::error::Error;
 use crate::config::{Login, Repository, Secret, Setting};
-use crate::source::{Access, Credentials, Location, Pace};
+use crate::source::{Access, Credentials, Location, Pace, Signatures};
 
 /// Holds what the source needs to read a repository.
 pub(super) struct Remote {
@@ -32,6 +33,7 @@ pub(super) fn remote(repository: &Repository, state: &Path) -> Result<Remote, Er
         credentials: credentials(repository.login.as_ref())?,
         known_hosts: repository.known_hosts.as_ref().map(|path| path.value.clone()),
         ca_file: repository.ca_file.as_ref().map(|path| path.value.clone()),
+        signatures: repository.signatures.as_ref().map(signatures).transpose()?,
         ..Access::new(state).map_err(Error::Source)?
     };
     let pace = Pace {
@@ -40,6 +42,19 @@ pub(super) fn remote(repository: &Repository, state: &Path) -> Result<Remote, Er
         ..Pace::default()
     };
     Ok(Remote { location, access, pace })
+}
+
+/// Takes whose signatures count; keys that cannot be used are told before anything is read.
+fn signatures(settings: &crate::config::Signatures) -> Result<Signatures, Error> {
+    let path = |path: &Option<Setting<PathBuf>>| path.as_ref().map(|path| path.value.clone());
+    let signatures = Signatures {
+        allowed_signers: path(&settings.allowed_signers),
+        openpgp_keys: path(&settings.openpgp_keys),
+        since: settings.since.as_ref().map(|since| since.value.clone()),
+        clock: system_clock(),
+    };
+    signatures.check().map_err(Error::Source)?;
+    Ok(signatures)
 }
 
 fn credentials(login: Option<&Login>) -> Result<Credentials, Error> {

@@ -24,7 +24,7 @@ use super::standing::Standing;
 use super::store::told;
 use super::{Exit, Format, cloud, logging, runtime};
 use crate::aws::Budgets;
-use crate::config::Config;
+use crate::config::{Config, ConfigProblem};
 use crate::desired::Snapshot;
 use crate::model::{ChangeSet, Freeze, Key, Problem, Severity};
 use crate::queue::Lane;
@@ -127,12 +127,29 @@ impl Synced {
 async fn commit(arguments: &Arguments, config: &Config) -> Result<ChangeSet, Error> {
     // A folder that is named may be a part of what the agent reads: what it lacks is not removed.
     if let Some(path) = &arguments.path {
+        refuse_unsigned(config)?;
         return Ok(ChangeSet { full: false, ..manifests::commit(path)? });
     }
     let repository = config.repository().map_err(|problem| Error::Settings(vec![problem]))?;
     let remote = remote(repository, &config.state_directory.value)?;
     let tree = read_once(&remote.location, &remote.access).await.map_err(Error::Source)?;
     Ok(manifests::whole(tree))
+}
+
+/// A folder on disk has no signature: where commits need one, it is not applied.
+fn refuse_unsigned(config: &Config) -> Result<(), Error> {
+    let signatures = config.repository.as_ref().and_then(|it| it.signatures.as_ref());
+    let files = signatures.and_then(|it| it.allowed_signers.as_ref().or(it.openpgp_keys.as_ref()));
+    let Some(file) = files else { return Ok(()) };
+    let message = "only signed commits are applied, and a folder has no signature";
+    let hint = "leave out PATH to converge to the newest commit of the repository, or use settings \
+                without repository.signatures";
+    Err(Error::Settings(vec![ConfigProblem {
+        setting: "repository.signatures".to_owned(),
+        source: file.source.clone(),
+        message: message.to_owned(),
+        hint: Some(hint.to_owned()),
+    }]))
 }
 
 async fn converge(

@@ -128,13 +128,18 @@ impl Telling {
     }
 
     async fn want(&mut self, snapshot: &Snapshot) -> Result<(), OutboxError> {
-        let Some(head) = snapshot.revision.clone().filter(|_| snapshot.synced) else {
+        let head = snapshot.revision.clone().filter(|_| snapshot.synced);
+        if head.is_none() && snapshot.source.refused.is_none() {
             return Ok(());
-        };
+        }
         let posts = self.ports.outbox.posts().await?;
         let told = Told::of(&posts, &self.agent);
         let now = self.ports.clock.now();
-        let all = self.contents(snapshot, &head, &told);
+        let mut all = BTreeMap::new();
+        if let Some(head) = head {
+            all = self.contents(snapshot, &head, &told);
+        }
+        hold(snapshot, &told, &mut all);
         let mut wanted = Vec::new();
         for ((revision, what), content) in all {
             let topic = self.topic(&revision, what);
@@ -196,6 +201,22 @@ impl Telling {
         };
         touched.iter().map(|(key, generation)| (key, standing(key, *generation))).collect()
     }
+}
+
+/// Says of the newest commit that it is not applied, and lets those stand of which that was said before.
+fn hold(
+    snapshot: &Snapshot,
+    told: &Told<'_>,
+    all: &mut BTreeMap<(Revision, &'static str), Content>,
+) {
+    let Some(refused) = &snapshot.source.refused else { return };
+    let before = told.posts.iter().filter(|(_, (_, content))| commit::is_refused(content));
+    for (topic, _) in before {
+        if let Topic::Status { revision, .. } = topic {
+            all.remove(&(revision.clone(), SYNC));
+        }
+    }
+    all.insert((refused.revision.clone(), SYNC), commit::refused(&refused.cause));
 }
 
 const VALIDATE: &str = "validate";

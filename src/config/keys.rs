@@ -22,7 +22,7 @@ const TOP: [&str; 13] = [
 const AGENT: [&str; 1] = ["name"];
 const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];
 const LOG: [&str; 2] = ["format", "level"];
-const REPOSITORY: [&str; 16] = [
+const REPOSITORY: [&str; 17] = [
     "url",
     "path",
     "branch",
@@ -39,7 +39,9 @@ const REPOSITORY: [&str; 16] = [
     "sshKeyPassphraseFile",
     "knownHostsFile",
     "caFile",
+    "signatures",
 ];
+const SIGNATURES: [&str; 3] = ["allowedSignersFile", "openPgpKeysFile", "since"];
 const ENVIRONMENT: [&str; 7] =
     ["account", "region", "roleArn", "roles", "externalId", "endpointUrl", "production"];
 
@@ -83,6 +85,7 @@ pub(super) fn check(
         ("guards", &GUARDS),
         ("log", &LOG),
         ("repository", &REPOSITORY),
+        ("repository.signatures", &SIGNATURES),
         ("forge", &FORGE),
     ] {
         if let Some(node) = root.at(section) {

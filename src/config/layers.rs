@@ -134,6 +134,12 @@ impl<'a> Layers<'a> {
         entries.iter().map(|(name, place, _)| (name.clone(), file.source(*place))).collect()
     }
 
+    /// Returns where a section of the file is, also one that is empty.
+    pub(super) fn place(&self, section: &str) -> Option<Source> {
+        let file = self.file.as_ref()?;
+        file.root.at(section).map(|node| file.source(node.place))
+    }
+
     /// Reports a problem with a setting.
     pub(super) fn report(&mut self, name: &str, source: &Source, message: impl Into<String>) {
         self.problems.push(ConfigProblem::new(name, source.clone(), message));

@@ -177,6 +177,20 @@ pub struct Repository {
     /// A PEM file with certificate authorities to trust besides the system's
     /// (`repository.caFile`).
     pub ca_file: Option<Setting<PathBuf>>,
+    /// Which signatures a commit needs to be applied (`repository.signatures`); `None` for none.
+    pub signatures: Option<Signatures>,
+}
+
+/// Says whose signatures count; one of the two files is always there.
+#[derive(Debug, Clone)]
+pub struct Signatures {
+    /// Keys of SSH in OpenSSH's format (`repository.signatures.allowedSignersFile`).
+    pub allowed_signers: Option<Setting<PathBuf>>,
+    /// Armored keys of OpenPGP (`repository.signatures.openPgpKeysFile`).
+    pub openpgp_keys: Option<Setting<PathBuf>>,
+    /// A commit that is trusted by its id (`repository.signatures.since`); all after it have to be
+    /// signed. Without it, that is the first one that is read.
+    pub since: Option<Setting<String>>,
 }
 
 /// Says who the agent is to the Git server.

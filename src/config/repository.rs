@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::layers::Layers;
-use super::{Login, Repository, Setting, Source, check};
+use super::layers::{Layers, Text};
+use super::{Login, Repository, Setting, Signatures, Source, check};
 
 /// The user that hosts expect beside a token, where any will do (GitHub, Authenticating with a
 /// GitHub App).
 const TOKEN_USER: &str = "x-access-token";
 
 const STALE_AFTER: &str = "repository.staleAfterSeconds";
+const SIGNATURES: &str = "repository.signatures";
 const STOP_AFTER: &str = "repository.stopWritingAfterSeconds";
 
 pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
@@ -29,6 +30,7 @@ pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
     let login = login(layers);
     let known_hosts = layers.path("repository.knownHostsFile");
     let ca_file = layers.path("repository.caFile");
+    let signatures = signatures(layers);
     let location = location(layers)?;
     Some(Repository {
         location,
@@ -42,7 +44,33 @@ pub(super) fn repository(layers: &mut Layers<'_>) -> Option<Repository> {
         login,
         known_hosts,
         ca_file,
+        signatures,
     })
+}
+
+/// Takes whose signatures count. A section that names no key is a problem and never "none needed".
+fn signatures(layers: &mut Layers<'_>) -> Option<Signatures> {
+    let allowed_signers = layers.path("repository.signatures.allowedSignersFile");
+    let openpgp_keys = layers.path("repository.signatures.openPgpKeysFile");
+    let since = layers.optional("repository.signatures.since", commit);
+    if allowed_signers.is_none() && openpgp_keys.is_none() {
+        let section = layers.place(SIGNATURES).or_else(|| since.map(|since| since.source));
+        if let Some(source) = section {
+            let message = "it names no keys: set allowedSignersFile or openPgpKeysFile in it, or \
+                           remove it to apply commits without a signature";
+            layers.report(SIGNATURES, &source, message);
+        }
+        return None;
+    }
+    Some(Signatures { allowed_signers, openpgp_keys, since })
+}
+
+fn commit(text: &Text) -> Result<String, String> {
+    let id = text.text.to_ascii_lowercase();
+    match id.len() == 40 && id.bytes().all(|it| it.is_ascii_hexdigit()) {
+        true => Ok(id),
+        false => Err("it is not the full id of a commit: 40 hexadecimal digits".to_owned()),
+    }
 }
 
 /// Takes the times after which an unconfirmed repository is stale, and stops the writing.

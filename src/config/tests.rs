@@ -425,3 +425,31 @@ environments:
         ]
     );
 }
+
+#[test]
+fn signatures_name_keys_and_are_never_switched_off_by_mistake() {
+    let with = |inner: &str| format!("repository:\n  path: /r\n  signatures: {inner}\n");
+    let config = load_all(&with("{allowedSignersFile: keys/signers}"), &[], &[]).unwrap();
+    let signatures = config.repository.unwrap().signatures.unwrap();
+    let file = signatures.allowed_signers.unwrap().value;
+    assert!(file.is_absolute() && file.ends_with("keys/signers"));
+    assert!(
+        load_all("repository: {path: /r}", &[], &[])
+            .unwrap()
+            .repository
+            .unwrap()
+            .signatures
+            .is_none()
+    );
+    let since = "0123456789abcdef0123456789abcdef01234567";
+    for (inner, expected) in [
+        ("{}", "3:15: repository.signatures: it names no keys: set allowedSignersFile"),
+        ("", "repository.signatures: it names no keys"),
+        (&format!("{{since: {since}}}"), "it names no keys"),
+        ("{openPgpKeysFile: k, since: main}", "it is not the full id of a commit"),
+        ("{allowedSigners: k}", "did you mean allowedSignersFile?"),
+    ] {
+        let found = problems(&with(inner)).join("\n");
+        assert!(found.contains(expected), "{expected} is not in\n{found}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::model::{Generation, Key, ObjectKind, Problem, Revision};
 /// Holds the last good object of every key, and how well it is known.
 ///
 /// Cheap to clone: the maps are shared.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// The commit of the last change set.
     pub revision: Option<Revision>,
@@ -69,22 +69,6 @@ pub struct Removed {
     pub revision: Revision,
     /// True when a person confirmed it.
     pub confirmed: bool,
-}
-
-impl Default for Snapshot {
-    fn default() -> Self {
-        Self {
-            revision: None,
-            synced: false,
-            objects: Arc::default(),
-            orphans: Arc::default(),
-            problems: Arc::default(),
-            unsure: false,
-            kept: Arc::default(),
-            frozen: None,
-            source: SourceHealth { revision: None, confirmed_at: None, trouble: None },
-        }
-    }
 }
 
 impl Snapshot {

@@ -438,7 +438,7 @@ fn the_health_of_the_source_reaches_readers_without_copying_an_object() {
     let mut scene = scene(&["a"]);
     let (before, reader) = (scene.cache.snapshot(), scene.cache.reader());
     let trouble = Some(("FetchFailed".to_owned(), "the remote does not answer".to_owned()));
-    scene.cache.source(SourceHealth { revision: None, confirmed_at: None, trouble });
+    scene.cache.source(SourceHealth { trouble, ..SourceHealth::default() });
     assert!(reader.snapshot().source.trouble.is_some());
     assert!(Arc::ptr_eq(&before.objects, &reader.snapshot().objects));
 }

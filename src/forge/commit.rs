@@ -135,6 +135,19 @@ pub fn sync<'a>(touched: impl Iterator<Item = (&'a Key, &'a Standing)>) -> Conte
     }
 }
 
+/// How the clause about a commit that is not applied begins.
+const REFUSED: &str = "not applied: ";
+
+/// Says that a commit is not applied, and why.
+pub fn refused(cause: &str) -> Content {
+    Content::new(State::Failure, format!("{REFUSED}{cause}"))
+}
+
+/// Tells whether a content is one of [`refused`].
+pub fn is_refused(content: &Content) -> bool {
+    content.state == State::Failure && content.description.starts_with(REFUSED)
+}
+
 /// Says that another commit took the place of one before all that it touched converged.
 pub fn superseded(by: &Revision) -> Content {
     let description = format!("changed again by {} before all of it converged", by.short());

@@ -108,7 +108,8 @@ impl Condition {
     pub const SNOOZED: &'static str = "Snoozed";
     /// A guard of the fleet holds the object's removal or its reverts until a person confirms.
     pub const FROZEN: &'static str = "Frozen";
-    /// Git has not been confirmed for too long; what is declared may be out of date.
+    /// Git has not been confirmed for too long, or its newest commit is not applied; what is declared may
+    /// be out of date.
     pub const STALE: &'static str = "Stale";
 
     /// The reason of a suspension or a snooze that is lifted in Git.

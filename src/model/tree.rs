@@ -51,7 +51,7 @@ pub struct ChangeSet {
 }
 
 /// Says how the repository stands, whether or not it could be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceHealth {
     /// The last commit that was read in full.
     pub revision: Option<Revision>,
@@ -59,4 +59,20 @@ pub struct SourceHealth {
     pub confirmed_at: Option<jiff::Timestamp>,
     /// What is wrong now: a stable code and a sentence; `None` when the last fetch succeeded.
     pub trouble: Option<(String, String)>,
+    /// The tip, where it is read and not applied.
+    #[serde(default)]
+    pub refused: Option<RefusedRevision>,
+}
+
+/// Names a commit that is not applied, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedRevision {
+    /// The commit.
+    pub revision: Revision,
+    /// A stable code.
+    pub code: String,
+    /// What is wrong with it, for those who see which commit is meant.
+    pub cause: String,
+    /// A sentence that also says what stays in force and what to do.
+    pub message: String,
 }

@@ -10,6 +10,9 @@ use crate::model::Key;
 use crate::plan::Frozen;
 use crate::status::build::Cause;
 
+/// The reason of what is declared by an older commit than the newest, which is not signed as it should be.
+const UNVERIFIED: &str = "RevisionUnverified";
+
 /// Says that an object vanished together with others, and is kept.
 pub(super) fn vanished(snapshot: &Snapshot, key: &Key) -> Option<Cause> {
     let frozen = snapshot.frozen.as_ref().filter(|frozen| frozen.keys.contains(key))?;
@@ -32,9 +35,12 @@ pub(super) fn join(one: Option<Cause>, other: Option<Cause>) -> Option<Cause> {
     }
 }
 
-/// Says that Git has not been confirmed for too long.
+/// Says that Git has not been confirmed for too long, or that its newest commit is not applied.
 pub(super) fn stale(engine: &Engine, snapshot: &Snapshot) -> Option<Cause> {
-    let (freshness, message) = engine.staleness(snapshot)?;
+    let Some((freshness, message)) = engine.staleness(snapshot) else {
+        let refused = snapshot.source.refused.as_ref()?;
+        return Some(Cause { reason: UNVERIFIED, message: refused.message.clone() });
+    };
     let reason = match freshness {
         Freshness::Fresh => return None,
         Freshness::Stale => "Unconfirmed",

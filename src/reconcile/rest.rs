@@ -74,7 +74,8 @@ impl Ground {
             && entry.object.named().next().is_none()
             && snapshot.problems_of(key).is_empty()
             && vanished(snapshot, key).is_none()
-            && engine.staleness(snapshot).is_none();
+            && engine.staleness(snapshot).is_none()
+            && snapshot.source.refused.is_none();
         let scope = engine.scope(&entry.object).filter(|_| is_plain)?;
         let is_network = |name| is_network(engine, snapshot, scope, name);
         Some(Self {

@@ -151,6 +151,12 @@ impl Triggers {
             (Some(_), None) => tracing::info!("the repository can be read again"),
             _ => {}
         }
+        if health.refused != self.cache.snapshot().source.refused {
+            match &health.refused {
+                Some(refused) => tracing::warn!(code = refused.code, "{}", refused.message),
+                None => tracing::info!("the newest commit counts as signed again"),
+            }
+        }
         // A success may be seen only together with the failure that followed it.
         let is_new = health.confirmed_at != self.cache.snapshot().source.confirmed_at;
         if health.confirmed_at.is_some() && (is_new || health.trouble.is_none()) {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::SourceError;
 use super::location::{Location, Transport};
+use super::signature::{Gate, Signatures};
 
 /// Holds what the server asks for.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +57,8 @@ pub struct Access {
     pub ca_file: Option<PathBuf>,
     /// Files with more bytes than this are refused.
     pub max_file_bytes: u64,
+    /// Which signatures a commit needs to be applied; `None` for none at all.
+    pub signatures: Option<Signatures>,
 }
 
 impl Access {
@@ -79,12 +82,14 @@ impl Access {
             known_hosts: None,
             ca_file: None,
             max_file_bytes: 1 << 20,
+            signatures: None,
         })
     }
 
-    /// Returns the folder of the mirror of a location.
+    /// Returns the folder of the mirror of a location; that of signed commits holds history.
     pub(crate) fn mirror(&self, location: &Location) -> PathBuf {
-        self.state.join("mirror").join(location.mirror_name())
+        let end = if self.signatures.is_some() { "-signed" } else { "" };
+        self.state.join("mirror").join(format!("{}{end}", location.mirror_name()))
     }
 
     /// Returns the folder of the mirror of a location that holds history.
@@ -124,6 +129,9 @@ pub(crate) struct FetchRequest {
     /// True when everything is fetched with its history.
     #[serde(default)]
     pub(crate) history: bool,
+    /// A commit that a mirror which is made anew takes over from the one before it.
+    #[serde(default)]
+    pub(crate) keep: Option<String>,
     pub(crate) mirror: PathBuf,
     /// True to make the mirror anew whatever its state.
     pub(crate) rebuild: bool,
@@ -198,7 +206,8 @@ impl FetchRequest {
             server,
             branch: location.branch().map(str::to_owned),
             heads: Vec::new(),
-            history: false,
+            history: access.signatures.is_some(),
+            keep: Gate::of(location, access).and_then(|gate| gate.kept()),
             mirror: access.mirror(location),
             rebuild,
             server_timeout_ms: u32::try_from(access.server_timeout.as_millis()).unwrap_or(u32::MAX),
@@ -217,7 +226,7 @@ impl FetchRequest {
     ) -> Self {
         let mirror = access.history(location);
         let heads = heads.to_vec();
-        Self { heads, history: true, mirror, ..Self::new(location, access, rebuild) }
+        Self { heads, history: true, keep: None, mirror, ..Self::new(location, access, rebuild) }
     }
 
     /// Writes the request as one line; the buffer is wiped when it is dropped.

@@ -268,6 +268,17 @@ pub enum SourceError {
         /// What happened to it.
         detail: String,
     },
+    /// The tip is not applied, because it is not signed as the settings ask.
+    #[error(transparent)]
+    Unverified(Unverified),
+    /// What says which signatures count cannot be used.
+    #[error("no signature of a commit can be verified: {}: {detail}", path.display())]
+    KeysUnusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        detail: String,
+    },
     /// A file or folder on disk cannot be read.
     #[error("cannot read {}: {detail}", path.display())]
     ReadFailed {
@@ -276,6 +287,32 @@ pub enum SourceError {
         /// What the system says.
         detail: String,
     },
+}
+
+/// Says why a commit is not applied though it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("commit {tip} of {url} is not applied: {}; {remedy}", self.cause())]
+pub struct Unverified {
+    /// The repository.
+    pub url: String,
+    /// The tip of the branch, in hexadecimal.
+    pub tip: String,
+    /// The commit that is not signed as it should be: the tip or one before it.
+    pub commit: String,
+    /// What is wrong with it, as a clause that follows "it".
+    pub why: String,
+    /// What stays in force, and what to do.
+    pub remedy: String,
+}
+
+impl Unverified {
+    /// Returns the cause as a sentence about the tip.
+    pub fn cause(&self) -> String {
+        match self.commit == self.tip {
+            true => format!("it {}", self.why),
+            false => format!("commit {} before it {}", self.commit, self.why),
+        }
+    }
 }
 
 impl SourceError {
@@ -308,6 +345,8 @@ impl SourceError {
             Self::MirrorUnusable { .. } => "MirrorUnusable",
             Self::MirrorCorrupt { .. } => "MirrorCorrupt",
             Self::ChildFailed { .. } => "ChildFailed",
+            Self::Unverified(_) => "RevisionUnverified",
+            Self::KeysUnusable { .. } => "KeysUnusable",
             Self::ReadFailed { .. } => "ReadFailed",
         }
     }

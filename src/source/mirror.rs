@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use git2::Repository;
+use git2::{Oid, Repository};
 
 /// More packs than this slow every read down: each fetch adds one, and libgit2 merges none.
 const MAX_PACKS: usize = 50;
@@ -21,6 +21,9 @@ const MAX_SHALLOW_LINES: usize = 50;
 
 /// Names the reference of the mirror that follows the branch.
 pub(crate) const TIP: &str = "refs/levelset/tip";
+
+/// Names the reference that keeps the last good commit while a mirror is made anew.
+const KEPT: &str = "refs/levelset/kept";
 
 /// Keeps writers and readers of one mirror apart, between processes too.
 ///
@@ -130,6 +133,20 @@ pub(crate) fn start_building(mirror: &Path) -> Result<Repository, git2::Error> {
     // the first redirect to any host.
     repository.config()?.set_bool("http.followRedirects", false)?;
     Ok(repository)
+}
+
+/// Brings a commit with its history from the old mirror into the one that is built, so that it is there
+/// also when the repository has it no longer.
+pub(crate) fn take_over(
+    mirror: &Path,
+    building: &Repository,
+    commit: &str,
+) -> Result<(), git2::Error> {
+    let old = Repository::open_bare(mirror)?;
+    let commit = old.find_commit(Oid::from_str(commit)?)?.id();
+    old.reference(KEPT, commit, true, "kept")?;
+    let path = mirror.to_string_lossy();
+    building.remote_anonymous(&path)?.fetch(&[format!("+{KEPT}:{KEPT}")], None, None)
 }
 
 /// Puts the mirror that was built in the place of the old one.

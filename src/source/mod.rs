@@ -10,12 +10,13 @@
 //!
 //! Invariants: a fetch never outlives its deadline; a failed, partial or empty reading is a
 //! [`SourceError`] with a stable code and never an empty tree; the mirror is disposable and heals by
-//! being made anew; credentials appear in the child's standard input and nowhere else.
+//! being made anew; credentials appear in the child's standard input and nowhere else. Where
+//! [`Signatures`] are asked for, no file of a commit is delivered before its signature was verified.
 //!
 //! For a pull request, [`propose`] merges two commits in memory and says what the merge changes
 //! ([`Proposal`]); nothing is written to the repository.
 //!
-//! It does not parse manifests, decide what a vanished file means, or verify signatures of commits.
+//! It does not parse manifests, or decide what a vanished file means.
 //! It has no part in who owns the state directory: the lease on it is taken before.
 //!
 //! [`ChangeSet`]: crate::model::tree::ChangeSet
@@ -36,6 +37,7 @@ mod mirror;
 mod pace;
 mod proposal;
 mod read;
+mod signature;
 mod snapshot;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -45,12 +47,13 @@ mod worktree;
 
 pub use access::{Access, Credentials, Fetched};
 pub use child::{FETCH_COMMAND, fetch_child};
-pub use error::SourceError;
+pub use error::{SourceError, Unverified};
 pub use heads::{Heads, fetch_heads};
 pub use history::walk_back;
 pub use location::{Endpoint, Location, Transport};
 pub use pace::Pace;
 pub use proposal::{Checkout, Merged, Proposal, merge, propose};
+pub use signature::Signatures;
 pub use snapshot::Cost;
 pub use watcher::{Poke, Watched, Watcher};
 pub use worktree::read_worktree;
@@ -83,9 +86,13 @@ pub async fn read_with_cost(
     location: &Location,
     access: &Access,
 ) -> Result<(Tree, Cost), SourceError> {
-    let delivery = read::fetch_and_read(&fetch::ChildFetcher, location, access, None, true).await?;
+    let reading = read::fetch_and_read(&fetch::ChildFetcher, location, access, None, true).await?;
+    // Whoever reads once asked for the tip, not for what was good before it.
+    if let Some(refused) = reading.refused {
+        return Err(SourceError::Unverified(refused));
+    }
     // Without a delivery before it, a reading is never "the same as before".
-    let delivery = delivery.ok_or_else(|| SourceError::MirrorCorrupt {
+    let delivery = reading.delivery.ok_or_else(|| SourceError::MirrorCorrupt {
         path: access.mirror(location),
         detail: "nothing was read".to_owned(),
     })?;

@@ -114,6 +114,10 @@ fn rebuild(request: &FetchRequest, reason: String) -> Result<Fetched, SourceErro
         |detail: String| SourceError::MirrorUnusable { path: request.mirror.clone(), detail };
     let repository = mirror::start_building(&request.mirror)
         .map_err(|error| unusable(error.message().to_owned()))?;
+    if let Some(kept) = &request.keep {
+        // What the old mirror lacks, the repository may still have.
+        let _ = mirror::take_over(&request.mirror, &repository, kept);
+    }
     let fetched = update(request, &repository).map_err(|failure| match failure {
         Failure::Known(error) => error,
         Failure::Mirror(error) => unusable(error.message().to_owned()),

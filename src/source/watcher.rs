@@ -19,10 +19,10 @@ use super::access::Access;
 use super::fetch::{ChildFetcher, Fetcher};
 use super::files::FileWatch;
 use super::location::Transport;
-use super::read::{Delivered, Delivery, fetch_and_read};
-use super::{Location, Pace, SourceError};
-use crate::model::Clock;
-use crate::model::tree::{ChangeSet, SourceHealth};
+use super::read::{Delivered, Outcome, fetch_and_read};
+use super::{Location, Pace, SourceError, Unverified};
+use crate::model::tree::{ChangeSet, RefusedRevision, SourceHealth};
+use crate::model::{Clock, Revision};
 
 /// Change sets wait here while the receiver is busy; a full channel stops fetching.
 const CHANNEL: usize = 4;
@@ -109,7 +109,7 @@ impl<F: Fetcher> Engine<F> {
         rng: StdRng,
     ) -> (Self, Watched) {
         let (changes, receiver) = mpsc::channel(CHANNEL);
-        let start = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+        let start = SourceHealth::default();
         let (health, health_receiver) = watch::channel(start);
         let poke = Arc::new(Notify::new());
         let watched =
@@ -199,7 +199,7 @@ impl<F: Fetcher> Engine<F> {
             fetch_and_read(&self.fetcher, &self.location, &self.access, before.as_ref(), full)
                 .await;
         match read {
-            Ok(delivery) => self.succeeded(delivery).await,
+            Ok(outcome) => self.succeeded(outcome).await,
             Err(error) => {
                 self.failed(&error);
                 Ok(())
@@ -221,16 +221,18 @@ impl<F: Fetcher> Engine<F> {
         }
     }
 
-    async fn succeeded(&mut self, delivery: Option<Delivery>) -> Result<(), Closed> {
-        if let Some(delivery) = delivery {
+    async fn succeeded(&mut self, outcome: Outcome) -> Result<(), Closed> {
+        if let Some(delivery) = outcome.delivery {
             self.changes.send(delivery.changes).await.map_err(|_| Closed)?;
             self.delivered = Some(delivery.delivered);
         }
         self.failures = 0;
         self.health.send_replace(SourceHealth {
             revision: self.delivered.as_ref().map(|delivered| delivered.revision.clone()),
+            // The remote answered, also when its tip is not applied.
             confirmed_at: Some(self.clock.now()),
             trouble: None,
+            refused: outcome.refused.as_ref().map(refused),
         });
         Ok(())
     }
@@ -243,6 +245,12 @@ impl<F: Fetcher> Engine<F> {
         tracing::debug!(location = %self.location, code = trouble.0, "{}", trouble.1);
         self.health.send_modify(|health| health.trouble = Some(trouble));
     }
+}
+
+fn refused(unverified: &Unverified) -> RefusedRevision {
+    let (code, message) = SourceError::Unverified(unverified.clone()).trouble();
+    let revision = Revision::new(unverified.tip.clone());
+    RefusedRevision { revision, code, cause: unverified.cause(), message }
 }
 
 #[cfg(test)]

@@ -189,6 +189,11 @@ impl Metrics {
         self.families.source_stale.set(stale.into());
     }
 
+    /// Sets whether the newest commit is not applied for want of a signature that counts.
+    pub fn source_unverified(&self, unverified: bool) {
+        self.families.source_unverified.set(unverified.into());
+    }
+
     /// Notes that the repository was read, and when.
     pub fn source_succeeded(&self, at: Timestamp) {
         self.families.source_up.set(1);
@@ -364,6 +369,7 @@ mod tests {
             "levelset_objects gauge",
             "levelset_source_last_success_timestamp_seconds gauge",
             "levelset_source_stale gauge",
+            "levelset_source_unverified gauge",
             "levelset_source_up gauge",
             "levelset_webhooks counter",
             "levelset_workqueue_oldest_age_seconds gauge",

@@ -12,7 +12,7 @@ use levelset::cli::telling::Heard;
 use levelset::desired::{Cache, Guard};
 use levelset::model::fence::Lost;
 use levelset::model::listener::Listener;
-use levelset::model::tree::{Content, SourceHealth};
+use levelset::model::tree::{Content, RefusedRevision, SourceHealth};
 use levelset::model::{
     AccountId, ChangeSet, Clock, Cloud, Entry, Fence, Key, ObjectStatus, Region, Revision, Scope,
     Shard, Token,
@@ -88,7 +88,7 @@ pub(crate) struct Stage {
     lease: Arc<Lease>,
     changes: mpsc::Sender<ChangeSet>,
     commits: Mutex<u32>,
-    _health: watch::Sender<SourceHealth>,
+    health: watch::Sender<SourceHealth>,
 }
 
 impl Stage {
@@ -114,7 +114,7 @@ impl Stage {
         });
         let queue = Arc::new(WorkQueue::new(clock.clone()));
         let (changes, received) = mpsc::channel(64);
-        let health = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+        let health = SourceHealth::default();
         let (health, watched) = watch::channel(health);
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let metrics = Arc::new(Metrics::new("staged"));
@@ -123,7 +123,7 @@ impl Stage {
         worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
         tasks.spawn(triggers.run(received, watched, stop));
         let commits = Mutex::default();
-        Self { sandbox, store, engine, heard, alerts, lease, changes, commits, _health: health }
+        Self { sandbox, store, engine, heard, alerts, lease, changes, commits, health }
     }
 
     /// Delivers a commit that holds these files and no others.
@@ -138,6 +138,11 @@ impl Stage {
         let revision = Revision::new(format!("{commits:040}"));
         let change_set = ChangeSet { revision, changed, removed: Vec::new(), full: true };
         self.changes.try_send(change_set).unwrap();
+    }
+
+    /// Says that a commit is not applied, or that all are.
+    pub(crate) fn refuse(&self, refused: Option<RefusedRevision>) {
+        self.health.send_modify(|health| health.refused = refused);
     }
 
     /// Takes the right to write away, or gives it back.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use levelset::aws::Budgets;
 use levelset::cli::telling::{self, Heard, Telling};
 use levelset::forge::peer::{GitHost, Marks};
+use levelset::model::Revision;
 use levelset::model::outbox::Outbox;
+use levelset::model::tree::RefusedRevision;
 use levelset::model::webhook::Host;
 use levelset::model::{Call, Key};
 use levelset::sandbox::Settings;
@@ -224,4 +226,32 @@ async fn a_host_in_any_trouble_does_not_delay_the_cloud() {
         took.push(world.stage.ready(&Key::workspace("a"), LONG).await);
     }
     assert!(took.iter().all(|it| *it == took[0]), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_that_is_not_applied_has_failed_until_a_later_one_is() {
+    let refused = |commit: u32| RefusedRevision {
+        revision: Revision::new(format!("{commit:040}")),
+        code: "RevisionUnverified".to_owned(),
+        cause: "it is not signed".to_owned(),
+        message: "why".to_owned(),
+    };
+    let mut world = World::new(Host::GitHub).await;
+    world.stage.refuse(Some(refused(7)));
+    world.until_told(7, "sync", "failure").await;
+    world.stage.refuse(None);
+    world.commit(&[("a.yaml", workspace("a", ""))]);
+    world.until_told(1, "sync", "success").await;
+    for commit in [8, 9] {
+        world.stage.refuse(Some(refused(commit)));
+        world.until_told(commit, "sync", "failure").await;
+    }
+    world.restart().await;
+    pass(3600).await;
+    let failed = (owned(&["failure"]), "not applied: it is not signed".to_owned());
+    for commit in [8, 9] {
+        assert_eq!(world.told(commit, "sync"), failed, "it is told once");
+        assert_eq!(world.told(commit, "validate").0, owned(&[]));
+    }
+    assert_eq!(world.told(1, "sync").0.last().map(String::as_str), Some("success"));
 }

@@ -48,7 +48,8 @@ impl Feed {
 }
 
 fn confirmed(world: &World, revision: Revision) -> SourceHealth {
-    SourceHealth { revision: Some(revision), confirmed_at: Some(world.clock.now()), trouble: None }
+    let confirmed_at = Some(world.clock.now());
+    SourceHealth { revision: Some(revision), confirmed_at, ..SourceHealth::default() }
 }
 
 /// Asks the repository once a minute, as the watcher of the agent does.
@@ -132,7 +133,7 @@ pub(super) fn start(world: &Arc<World>, seed: u64) -> Feed {
     let queue = Arc::new(WorkQueue::new(Arc::new(QueueClock(Arc::clone(world)))));
     let metrics = Arc::new(Metrics::new("simulated"));
     let (changes, received) = mpsc::channel(4096);
-    let nothing = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+    let nothing = SourceHealth::default();
     let (health, watched) = watch::channel(nothing);
     let health = Arc::new(health);
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());

@@ -2,4 +2,5 @@
 
 pub(crate) mod emulators;
 pub(crate) mod git;
+pub(crate) mod keys;
 pub(crate) mod python;

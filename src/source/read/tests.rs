@@ -18,7 +18,7 @@ async fn try_read(
 ) -> Result<Delivery, SourceError> {
     fetch_and_read(&world.fetcher(), &location(folder), &world.access, before, false)
         .await
-        .map(|delivery| delivery.expect("the tip moved"))
+        .map(|outcome| outcome.delivery.expect("the tip moved"))
 }
 
 fn paths(changes: &ChangeSet) -> Vec<&str> {

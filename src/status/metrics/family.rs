@@ -124,6 +124,7 @@ pub(super) struct Families {
     pub(super) budget_rate: Family<Budget, Gauge<f64, AtomicU64>>,
     pub(super) source_up: Gauge,
     pub(super) source_stale: Gauge,
+    pub(super) source_unverified: Gauge,
     pub(super) source_success: Seconds,
     pub(super) webhooks: Family<Received, Counter>,
     pub(super) host_writes: Family<Written, Counter>,
@@ -156,6 +157,7 @@ impl Families {
             budget_rate: Family::default(),
             source_up: Gauge::default(),
             source_stale: Gauge::default(),
+            source_unverified: Gauge::default(),
             source_success: Seconds::default(),
             webhooks: Family::default(),
             host_writes: Family::default(),
@@ -284,6 +286,9 @@ impl Families {
         registry.register("levelset_source_up", up, self.source_up.clone());
         let stale = "1 when the repository has not been confirmed for too long, otherwise 0";
         registry.register("levelset_source_stale", stale, self.source_stale.clone());
+        let unverified =
+            "1 when the newest commit is not applied, because no signature of it counts";
+        registry.register("levelset_source_unverified", unverified, self.source_unverified.clone());
         registry.register_with_unit(
             "levelset_source_last_success_timestamp",
             "Time of the last successful read of the repository, in seconds since 1970; 0 for never",
