@@ -392,3 +392,32 @@ async fn one_reading_takes_the_signed_tip_or_nothing() {
     let error = read_once(&location, &scene.state.access).await.unwrap_err();
     assert_eq!(error.code(), "RevisionUnverified");
 }
+
+#[test]
+fn sync_holds_what_is_not_signed_and_takes_no_folder() {
+    let (key, repo) = (SshKey::ed25519(), Repo::with(&[("a.yaml", "# unsigned\n")]));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("signers"), key.line("ann", "")).unwrap();
+    let path = repo.path().display().to_string();
+    let settings = format!(
+        "repository: {{path: \"{path}\", signatures: {{allowedSignersFile: signers}}}}\n\
+         stateDirectory: state\n"
+    );
+    std::fs::write(folder.path().join("levelset.yaml"), settings).unwrap();
+    let sync = |more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_levelset"));
+        command.arg("sync").args(more).env_clear().current_dir(folder.path());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, told) = sync(&[]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("is not applied: it is not signed"), "{told}");
+    let (code, told) = sync(&[&path]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("repository.signatures: only signed commits are applied"), "{told}");
+    std::fs::write(folder.path().join("signers"), "").unwrap();
+    let (code, told) = sync(&[]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("signers: it lists no key"), "{told}");
+}
