@@ -54,7 +54,7 @@ fn commit(criterion: &mut Criterion) {
 /// One report of the source's health, which comes with every poll.
 fn health(criterion: &mut Criterion) {
     let mut cache = filled(10_000);
-    let healthy = SourceHealth { revision: None, confirmed_at: None, trouble: None };
+    let healthy = SourceHealth::default();
     criterion.bench_function("desired/health with 10000 objects", |bencher| {
         bencher.iter(|| cache.source(healthy.clone()));
     });
