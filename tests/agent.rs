@@ -6,4 +6,5 @@ mod removals;
 mod requests;
 mod spending;
 pub(crate) mod stage;
+mod traces;
 mod wakes;

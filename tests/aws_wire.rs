@@ -14,6 +14,7 @@ mod records;
 mod removal;
 mod roles;
 mod secrets;
+mod trail;
 
 use std::sync::Arc;
 

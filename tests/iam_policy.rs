@@ -8,7 +8,7 @@ use std::sync::Arc;
 use levelset::cli::clock::SystemClock;
 use levelset::kinds;
 use levelset::model::{AccountId, Call, Cause, Cloud, ErrorClass, Kind, Region, Scope, Target};
-use levelset::report::policy::policy;
+use levelset::report::policy::{policy, trail_policy};
 use levelset::sandbox::{Sandbox, Settings};
 use serde_json::{Value, json};
 
@@ -128,9 +128,12 @@ fn the_files_of_deploy_are_what_the_command_prints() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     found.sort();
-    let mut names: Vec<&String> = expected.iter().map(|(name, _)| name).collect();
+    let trail = "cloudtrail.json".to_owned();
+    let mut names: Vec<&String> = expected.iter().map(|(name, _)| name).chain([&trail]).collect();
     names.sort();
     assert_eq!(found.iter().collect::<Vec<_>>(), names);
+    let file = fs::read_to_string(folder.join(&trail)).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), trail_policy());
     for (name, kinds) in &expected {
         let kind = name.trim_end_matches(".json").replace("all", "");
         let file: Value =

@@ -44,7 +44,8 @@ impl Default for Budgets {
     /// Takes half of what AWS documents per account and region: RDS a burst of 300 and 12 a second
     /// ("Quotas and constraints for Amazon RDS", API request limits), EC2 describe calls a burst of
     /// 100 and 20 a second ("Request throttling for the Amazon EC2 API"), Route 53 5 a second for a
-    /// whole account ("Quotas" in the Route 53 Developer Guide).
+    /// whole account ("Quotas" in the Route 53 Developer Guide), CloudTrail 2 lookups a second
+    /// (LookupEvents in its API Reference).
     fn default() -> Self {
         let budget = |burst, per_second, write_reserve| Budget { burst, per_second, write_reserve };
         Self {
@@ -52,6 +53,7 @@ impl Default for Budgets {
                 ("rds".to_owned(), budget(150, 6.0, 30)),
                 ("ec2".to_owned(), budget(50, 10.0, 10)),
                 ("route53".to_owned(), budget(5, 2.5, 1)),
+                ("cloudtrail".to_owned(), budget(2, 1.0, 0)),
             ]),
             default: budget(20, 5.0, 4),
             longest_wait: Duration::from_secs(60),
@@ -74,6 +76,7 @@ pub fn documented_per_second(service: &str) -> Option<f64> {
         "rds" => Some(12.0),
         "ec2" => Some(20.0),
         "route53" => Some(5.0),
+        "cloudtrail" => Some(2.0),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 use super::class::call_error;
 use super::credentials::{self, Wallet};
 use super::json::JsonClient;
-use super::query::QueryClient;
+use super::query::{QueryClient, home};
 use super::rest::RestClient;
 use super::{Account, Accounts, Role, Timeouts};
 use crate::kinds;
@@ -41,6 +41,8 @@ struct Session {
     wallet: Wallet,
     sts: aws_sdk_sts::Client,
     clients: Clients,
+    /// CloudTrail in the account's region, and where it has the events of what an account has once.
+    trails: [JsonClient; 2],
 }
 
 impl Aws {
@@ -73,6 +75,10 @@ impl Aws {
         session.wallet.draw().await.map_err(|error| credentials::failure(&error))?;
         let result = match (&*call.service, kind) {
             ("sts", _) => session.identity(call).await,
+            ("cloudtrail", kind) => {
+                let is_global = kind.is_some_and(Kind::is_global);
+                json::ask(session.trail(is_global), json::LOOKUP, call).await
+            }
             (service, Some(kind)) if kind.serves(service) => {
                 match kinds::send(&target.kind, &session.clients, call) {
                     Some(sending) => sending.await,
@@ -180,6 +186,18 @@ impl Session {
         };
         let cloud_control = json(json::CLOUD_CONTROL).await?;
         let secrets_manager = json(json::SECRETS_MANAGER).await?;
+        let global = Account {
+            scope: Scope {
+                account: account.scope.account.clone(),
+                region: home(account.scope.region.partition())?.0,
+            },
+            ..account.clone()
+        };
+        let trail = |account| {
+            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
+            JsonClient::new(json::CLOUD_TRAIL, account, &config, timeouts, wallet, clock)
+        };
+        let trails = [trail(account).await?, trail(&global).await?];
         let (rest_wallet, rest_clock) = (wallet.clone(), Arc::clone(&clock));
         let route53 = RestClient::new(account, &config, timeouts, rest_wallet, rest_clock)?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
@@ -196,8 +214,14 @@ impl Session {
                 secrets_manager: Box::new(secrets_manager),
                 route53: Box::new(route53),
             },
+            trails,
             wallet,
         })
+    }
+
+    fn trail(&self, is_global: bool) -> &JsonClient {
+        let [own, global] = &self.trails;
+        if is_global { global } else { own }
     }
 
     /// Answers `GetCallerIdentity`, the only call to STS.

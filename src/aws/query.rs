@@ -93,8 +93,9 @@ impl Query for QueryClient {
     }
 }
 
-/// Returns the region and the address of IAM in a partition.
-fn home(partition: &str) -> Result<(Region, &'static str), Failure> {
+/// Returns the region and the address of IAM in a partition; what an account has once has its events in
+/// that region.
+pub(super) fn home(partition: &str) -> Result<(Region, &'static str), Failure> {
     let found = IAM.iter().find(|(known, ..)| *known == partition);
     let (_, region, url) = found.ok_or_else(|| Failure::Unsent {
         reason: format!("the address of IAM in the partition {partition} is not known"),

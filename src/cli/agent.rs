@@ -38,6 +38,7 @@ use crate::lease::{Single, StateDirectory};
 use crate::model::listener::Listener as Hearing;
 use crate::model::webhook::{Host, Webhooks};
 use crate::model::{Cloud, Shard};
+use crate::observe::trail::Trail;
 use crate::reconcile::engine::{Engine, Ports};
 use crate::reconcile::next::Pace;
 use crate::reconcile::requests::Requests;
@@ -106,6 +107,10 @@ impl Agent {
             Engine { pace, ..engine(config, cache.reader(), ports, FRESH, stop.clone()) };
         engine.words = annals::words(config);
         engine.listener = listeners(config, &store, &heard, &alerts).await?;
+        if config.cloud_trail.value {
+            let (cloud, clock) = (Arc::clone(&engine.cloud), Arc::clone(&clock));
+            engine.trail = Some(Arc::new(Trail::new(cloud, clock)));
+        }
         let engine = Arc::new(engine);
         let queue = Arc::new(WorkQueue::new(clock));
         let figures = Arc::new(Figures {
@@ -277,6 +282,9 @@ impl Agent {
         self.tasks.spawn(Arc::clone(&self.figures).follow(self.stop.clone()));
         let (engine, queue, metrics) = (&self.engine, &self.queue, &self.metrics);
         worker::start(workers.into(), engine, queue, metrics, &self.stop, &self.tasks);
+        if let Some(trail) = &engine.trail {
+            self.tasks.spawn(Arc::clone(trail).run(self.stop.clone()));
+        }
     }
 
     /// Ends what is under way, and closes the store; returns whether everything ended in time.

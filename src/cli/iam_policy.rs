@@ -6,7 +6,7 @@ use super::output::Output;
 use crate::kinds;
 use crate::model::{Kind, KindName};
 use crate::report::json::document;
-use crate::report::policy::policy;
+use crate::report::policy::{policy, trail_policy};
 
 /// Print the minimal IAM policy for a kind of AWS resources, or for all of them
 ///
@@ -14,24 +14,43 @@ use crate::report::policy::policy;
 /// settings name under environments.NAME.roles.KIND, or to the agent's one role.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The kind, as `levelset kinds` lists it [default: all kinds]
+    /// The kind, as `levelset kinds` lists it, or cloudtrail, which cloudTrail: true needs beside
+    /// [default: all kinds]
     #[arg(value_name = "KIND", value_parser = known)]
-    kind: Option<KindName>,
+    kind: Option<Part>,
 }
 
+/// Says what is asked for.
+#[derive(Debug, Clone)]
+enum Part {
+    Kind(KindName),
+    Trail,
+}
+
+/// The word for what finding out who made drift needs.
+const TRAIL: &str = "cloudtrail";
+
 /// Finds a kind by its name.
-fn known(name: &str) -> Result<KindName, String> {
+fn known(name: &str) -> Result<Part, String> {
+    if name == TRAIL {
+        return Ok(Part::Trail);
+    }
     let mut names = kinds::all().iter().map(|kind| kind.name());
-    names.find(|known| known.as_str() == name).ok_or_else(|| {
+    names.find(|known| known.as_str() == name).map(Part::Kind).ok_or_else(|| {
         let names: Vec<String> = kinds::all().iter().map(|kind| kind.name().to_string()).collect();
-        format!("there is no such kind; possible are {}", names.join(", "))
+        format!("there is no such kind; possible are {}, {TRAIL}", names.join(", "))
     })
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Error> {
     let all = kinds::all().iter().copied();
-    let is_meant = |name: KindName| arguments.kind.as_ref().is_none_or(|kind| *kind == name);
-    let kinds: Vec<&dyn Kind> = all.filter(|kind| is_meant(kind.name())).collect();
-    output.print(&document(&policy(&kinds)))?;
+    let document = match &arguments.kind {
+        Some(Part::Trail) => document(&trail_policy()),
+        Some(Part::Kind(name)) => {
+            document(&policy(&all.filter(|kind| kind.name() == *name).collect::<Vec<_>>()))
+        }
+        None => document(&policy(&all.collect::<Vec<&dyn Kind>>())),
+    };
+    output.print(&document)?;
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use super::setting::ConfigProblem;
 use super::yaml::{Data, Node};
 use crate::model::webhook::Host;
 
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "agent",
     "repository",
     "stateDirectory",
@@ -18,6 +18,7 @@ const TOP: [&str; 13] = [
     "forge",
     "hooks",
     "customTypes",
+    "cloudTrail",
 ];
 const AGENT: [&str; 1] = ["name"];
 const GUARDS: [&str; 4] = ["maxObjects", "maxPercent", "periodSeconds", "deletionGraceSeconds"];

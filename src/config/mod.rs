@@ -68,6 +68,8 @@ pub struct Config {
     pub forge: Option<Forge>,
     /// The addresses that are told of drift and trouble, by name (`hooks`); empty for none.
     pub hooks: BTreeMap<String, Hook>,
+    /// Whether CloudTrail is asked who made drift (`cloudTrail`; default false).
+    pub cloud_trail: Setting<bool>,
 }
 
 /// Says where commits get their statuses, and who the agent is there.

@@ -32,6 +32,7 @@ pub(super) fn config(layers: &mut Layers<'_>, env: Env<'_>) -> Config {
         webhooks: webhooks::webhooks(layers),
         forge: forge::forge(layers),
         hooks: hooks::hooks(layers),
+        cloud_trail: layers.setting("cloudTrail", false, check::boolean),
         custom_types: layers.setting("customTypes", vec!["*".to_owned()], check::patterns),
     }
 }

@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::status::{DriftStatus, Truth};
+use super::status::{DriftStatus, Traced, Truth};
+use super::trail::Changed;
 use super::{Condition, ObjectStatus, ResourceStatus};
 
 /// The conditions that end only when a person does something.
@@ -60,6 +61,9 @@ pub struct Drift {
     pub first_seen: Timestamp,
     /// What is done about it, as [`DriftStatus::disposition`] has it.
     pub disposition: String,
+    /// Who made it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub changed_by: Option<Changed>,
 }
 
 /// Describes a condition that holds.
@@ -91,12 +95,16 @@ pub struct Reverted {
     pub declared: Value,
     /// When AWS accepted the change.
     pub at: Timestamp,
+    /// Who had made it, where that is known: it may become known after the revert was told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub changed_by: Option<Changed>,
 }
 
 impl Alert {
     /// Finds what stands after a pass.
     pub fn of(before: &Self, status: &ObjectStatus) -> Self {
-        let reverted = reverted(before, status);
+        let mut reverted = reverted(before, status);
+        reverted.iter_mut().for_each(|it| it.trace(&status.traced));
         let is_answered = |row: &DriftStatus| reverted.iter().any(|it| it.answers(row));
         let stays = status.drift.iter().filter(|row| !is_answered(row));
         let stays = stays.map(|row| Drift::from(row).after(&before.drift));
@@ -128,8 +136,12 @@ impl Alert {
     /// Leaves out what was reverted before a time, unless it was told.
     #[must_use]
     pub fn told_or_since(mut self, told: &Self, time: Timestamp) -> Self {
-        self.reverted.retain(|it| it.at >= time || told.reverted.contains(it));
+        self.reverted.retain(|it| it.at >= time || told.has_told(it));
         self
+    }
+
+    fn has_told(&self, revert: &Reverted) -> bool {
+        self.reverted.iter().any(|it| it.is_same(revert))
     }
 
     /// Writes it as the outbox keeps it: nothing when there is nothing.
@@ -164,7 +176,7 @@ impl<'a> News<'a> {
     /// Compares two alerts; `None` when a person would read the same.
     pub fn of(before: &Alert, now: &'a Alert) -> Option<Self> {
         let reverted: Vec<&Reverted> =
-            now.reverted.iter().filter(|it| !before.reverted.contains(it)).collect();
+            now.reverted.iter().filter(|it| !before.has_told(it)).collect();
         let is_same = before.drift == now.drift && same(&before.conditions, &now.conditions);
         let is_resolved = before.is_open() && !now.is_open();
         let news = Self { drift: &now.drift, conditions: &now.conditions, reverted, is_resolved };
@@ -209,6 +221,7 @@ fn reverted(before: &Alert, status: &ObjectStatus) -> Vec<Reverted> {
             actual: row.actual.clone(),
             declared: row.declared.clone(),
             at: now,
+            changed_by: row.changed_by.clone(),
         });
     }
     let mut surplus = found.len().saturating_sub(MOST_REVERTS);
@@ -229,6 +242,21 @@ fn accepted(status: &ObjectStatus, row: &DriftStatus) -> Option<Timestamp> {
 }
 
 impl Reverted {
+    /// Tells whether it is the same revert, whether or not it is known who is to blame.
+    fn is_same(&self, other: &Self) -> bool {
+        let of = |it: &Self| Self { changed_by: None, ..it.clone() };
+        of(self) == of(other)
+    }
+
+    fn trace(&mut self, traced: &[Traced]) {
+        let is_it = |it: &&Traced| {
+            it.resource.to_string() == self.resource && it.field == self.field && it.seen <= self.at
+        };
+        if self.changed_by.is_none() {
+            self.changed_by = traced.iter().rfind(is_it).map(|it| it.changed.clone());
+        }
+    }
+
     fn is_of(&self, row: &DriftStatus) -> bool {
         self.resource == row.resource.to_string()
             && self.field == row.field
@@ -272,6 +300,7 @@ impl From<&DriftStatus> for Drift {
             declared: row.declared.clone(),
             first_seen: row.first_seen,
             disposition: row.disposition.clone(),
+            changed_by: row.changed_by.clone(),
         }
     }
 }

@@ -29,11 +29,13 @@ pub enum Cause {
     Remove,
     /// To prove which account the credentials belong to.
     Identity,
+    /// To find out who changed something outside Git.
+    Trace,
 }
 
 impl Cause {
     /// Every cause, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::List,
         Self::Confirm,
         Self::Detail,
@@ -43,6 +45,7 @@ impl Cause {
         Self::Adopt,
         Self::Remove,
         Self::Identity,
+        Self::Trace,
     ];
 
     /// Returns the word for labels, the store and reports.
@@ -57,6 +60,7 @@ impl Cause {
             Self::Adopt => "adopt",
             Self::Remove => "remove",
             Self::Identity => "identity",
+            Self::Trace => "trace",
         }
     }
 

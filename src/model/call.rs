@@ -44,9 +44,11 @@ impl Call {
 
     /// Tells whether the call only reads.
     ///
-    /// AWS names every read of the services in use `Describe…`, `List…` or `Get…`.
+    /// AWS names every read of the services in use `Describe…`, `List…`, `Get…` or `Lookup…`.
     pub fn is_read(&self) -> bool {
-        ["Describe", "List", "Get"].iter().any(|prefix| self.operation.starts_with(prefix))
+        ["Describe", "List", "Get", "Lookup"]
+            .iter()
+            .any(|prefix| self.operation.starts_with(prefix))
     }
 }
 

@@ -261,6 +261,14 @@ pub trait Kind: Send + Sync + 'static {
     /// Returns what an identity has to be allowed for each operation that the kind's code calls.
     fn permissions(&self) -> &'static [Permission];
 
+    /// Returns the name under which CloudTrail knows the resource, given what others may refer to of it.
+    ///
+    /// Source: the events of the services in "Viewing events with CloudTrail event history".
+    fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
+        let _ = outputs;
+        id.name.to_string()
+    }
+
     /// Says what an error code of the service means for this kind.
     fn classify(&self, code: &str) -> ErrorClass;
 }

@@ -37,6 +37,7 @@ pub mod rules;
 pub mod singly;
 pub mod status;
 pub mod traffic;
+pub mod trail;
 pub mod tree;
 pub mod usage;
 pub mod version;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::delta::Wait;
 use super::handle::Handle;
 use super::policy::DeletionPolicy;
+use super::trail::Changed;
 use super::{
     Action, Delta, Difference, Disruption, Generation, Holder, Notice, Refusal, ResourceId,
     Revision,
@@ -37,6 +38,9 @@ pub struct ObjectStatus {
     pub resources: Vec<ResourceStatus>,
     /// The differences that nobody declared, as long as they are there.
     pub drift: Vec<DriftStatus>,
+    /// Who made drift, also of what has been reverted since: the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traced: Vec<Traced>,
 }
 
 impl ObjectStatus {
@@ -56,12 +60,14 @@ impl ObjectStatus {
             conditions,
             resources,
             drift,
+            traced,
         } = self;
         *observed_generation == other.observed_generation
             && *revision == other.revision
             && *conditions == other.conditions
             && *resources == other.resources
             && *drift == other.drift
+            && *traced == other.traced
     }
 
     /// Tells whether the object is as declared.
@@ -187,6 +193,23 @@ pub struct DriftStatus {
     pub first_seen: Timestamp,
     /// What is done about it: `Reverting`, `Reported`, `Deferred`, `Waiting`, `Frozen`, `Refused`.
     pub disposition: String,
+    /// Who made it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<Changed>,
+}
+
+/// Says who made the drift of a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Traced {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The field.
+    pub field: String,
+    /// When the drift was first seen.
+    pub seen: Timestamp,
+    /// Who made it.
+    pub changed: Changed,
 }
 
 /// Holds everything that is remembered about an object between passes and across restarts.

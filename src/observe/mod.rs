@@ -17,6 +17,7 @@ pub mod saved;
 mod search;
 pub mod singly;
 mod slot;
+pub mod trail;
 mod within;
 
 use std::collections::BTreeMap;

@@ -26,6 +26,7 @@ use crate::manifest::expand::Place;
 use crate::model::listener::{Listener, Nobody};
 use crate::model::{Clock, Cloud, Fence, Scope, Token};
 use crate::observe::Observer;
+use crate::observe::trail::Trail;
 use crate::status::{Store, StoreError};
 
 /// The longest that one write to the store may take; the right to write has to last that long.
@@ -81,6 +82,8 @@ pub struct Engine {
     pub jitter: Jitter,
     /// Who hears how passes end.
     pub listener: Arc<dyn Listener>,
+    /// Who finds out who made drift; `None` where that is not asked.
+    pub trail: Option<Arc<Trail>>,
 }
 
 /// Holds what an engine reaches the world through.
@@ -149,6 +152,7 @@ impl Engine {
             confirmation: Confirmation::new(Patience::default()),
             jitter: Jitter::seeded(1),
             listener: Arc::new(Nobody),
+            trail: None,
         }
     }
 

@@ -33,6 +33,7 @@ pub mod requests;
 pub mod rest;
 pub mod review;
 pub mod sight;
+mod traces;
 pub mod triggers;
 mod turns;
 mod usage;

@@ -19,6 +19,7 @@ use super::next::{Next, Pace, next, nothing_follows};
 use super::removal::{reinstate, remove};
 use super::rest::{Ground, is_old_news, rested};
 use super::sight::{Known, Needs, Sight, Sighting, look};
+use super::traces;
 use crate::apply::apply;
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
@@ -94,6 +95,7 @@ async fn whole(
         holds: entry.object.holds().and(&history.asked),
         frozen: vanished(snapshot, key),
         stale: stale(engine, snapshot),
+        traced: traces::known(engine, key),
         failed: history.memory.failures >= entry.object.policy().max_retries,
         ..Found::new(engine.clock.now(), entry.generation)
     };
@@ -295,6 +297,7 @@ pub(super) async fn record_pass(
     events.iter().for_each(log);
     let result = result(&found.attempts, &status);
     let answered = heed::answered(&history.asked, found.removed || found.undeclared, reverts);
+    traces::ask(engine, &key, &status);
     let record = Record { key, generation, digest, deletion, status, memory };
     let is_news = !is_old_news(history.record.as_ref(), &record) || !answered.is_empty();
     match is_news {

@@ -24,6 +24,7 @@ use super::neighbours::is_network;
 use super::next::Next;
 use super::pass::{Passed, follow};
 use super::sight::Needs;
+use super::traces::has_news;
 use crate::desired::{Entry, Snapshot};
 use crate::kinds;
 use crate::model::status::{DriftMemory, Memory};
@@ -74,6 +75,7 @@ impl Ground {
             && entry.object.named().next().is_none()
             && snapshot.problems_of(key).is_empty()
             && vanished(snapshot, key).is_none()
+            && !has_news(engine, key)
             && engine.staleness(snapshot).is_none()
             && snapshot.source.refused.is_none();
         let scope = engine.scope(&entry.object).filter(|_| is_plain)?;

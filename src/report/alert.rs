@@ -67,32 +67,54 @@ pub fn accepted(object: &Key, fields: &[(String, Value, Value)]) -> Page {
 }
 
 fn table(object: &Key, drift: &[Drift]) -> Block {
-    let names =
-        ["Resource", "Field", "AWS has", "Git declares", "Since", "What is done", "To keep it"];
-    let mut rows: Vec<Vec<Line>> = drift.iter().take(MOST).map(|it| row(object, it)).collect();
+    let is_traced = drift.iter().any(|row| row.changed_by.is_some());
+    let names = [
+        "Resource",
+        "Field",
+        "AWS has",
+        "Git declares",
+        "Since",
+        "Who",
+        "What is done",
+        "To keep it",
+    ];
+    let names: Vec<&str> = names.into_iter().filter(|it| *it != "Who" || is_traced).collect();
+    let shown = drift.iter().take(MOST);
+    let mut rows: Vec<Vec<Line>> = shown.map(|it| row(object, it, is_traced)).collect();
     if drift.len() > MOST {
         let mut more = vec![Line::new().faint(format!("and {} more", drift.len() - MOST))];
         more.resize(names.len(), Line::new());
         rows.push(more);
     }
-    Block::Table { head: names.map(|name| Line::new().text(name)).to_vec(), rows }
+    Block::Table { head: names.into_iter().map(|name| Line::new().text(name)).collect(), rows }
 }
 
-fn row(object: &Key, row: &Drift) -> Vec<Line> {
+fn row(object: &Key, row: &Drift, is_traced: bool) -> Vec<Line> {
     let accept = match row.field.as_str() {
         Difference::EXISTENCE => Line::new(),
         field => Line::new().code(format!("levelset accept {} {field}", object.name)),
     };
     let seen = row.first_seen.strftime("%Y-%m-%d %H:%M UTC").to_string();
-    vec![
+    let mut cells = vec![
         Line::new().code(&row.resource),
         Line::new().code(&row.field),
         value(&row.actual),
         value(&row.declared),
         Line::new().text(seen),
-        Line::new().text(done(&row.disposition)),
-        accept,
-    ]
+    ];
+    if is_traced {
+        cells.push(who(row));
+    }
+    cells.extend([Line::new().text(done(&row.disposition)), accept]);
+    cells
+}
+
+/// Names a person or a service, and neither an account nor a role.
+fn who(row: &Drift) -> Line {
+    match &row.changed_by {
+        Some(changed) => Line::new().text(public(changed.name())),
+        None => Line::new().faint("unknown"),
+    }
 }
 
 fn value(value: &Value) -> Line {
@@ -144,6 +166,7 @@ mod tests {
             declared: json!(14),
             first_seen: "2026-11-30T12:00:00Z".parse().unwrap(),
             disposition: "Reported".to_owned(),
+            changed_by: None,
         }
     }
 
@@ -158,6 +181,21 @@ mod tests {
 
     fn rendered(alert: &Alert) -> String {
         markdown(&page("prod", &Key::workspace("a"), alert), Host::GitHub, None)
+    }
+
+    #[test]
+    fn an_issue_names_who_made_drift_by_neither_account_nor_role() {
+        let changed = crate::model::trail::Changed {
+            by: "arn:aws:sts::111122223333:assumed-role/Admin/alice".to_owned(),
+            at: Timestamp::UNIX_EPOCH,
+            event: "ModifyDBInstance".to_owned(),
+        };
+        let traced = Drift { changed_by: Some(changed), ..drift("port", json!(1)) };
+        let alert = Alert { drift: vec![traced, drift("iops", json!(1))], ..Alert::default() };
+        let text = rendered(&alert);
+        assert!(text.contains("| Since | Who | What is done |"), "{text}");
+        assert!(text.contains("12:00 UTC | alice |"), "{text}");
+        assert!(!text.contains("Admin") && !text.contains("111122223333"), "{text}");
     }
 
     #[test]

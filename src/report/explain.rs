@@ -180,7 +180,13 @@ fn fields(row: &ResourceStatus, known: &Known<'_>) -> Vec<Field> {
         let is_it = |drift: &&_| is_about(drift, row, &delta.field);
         match drift.iter().find(is_it) {
             Some(seen) => {
-                let since = format!("{}, first seen {:.0}", seen.disposition, seen.first_seen);
+                let who = seen.changed_by.as_ref().map(|it| format!(", {it}"));
+                let since = format!(
+                    "{}, first seen {:.0}{}",
+                    seen.disposition,
+                    seen.first_seen,
+                    who.unwrap_or_default()
+                );
                 field(&delta.field, "Drift", format!("{values}; {since}"))
             }
             None => field(&delta.field, "Change", values),

@@ -24,6 +24,15 @@ pub fn policy(kinds: &[&dyn Kind]) -> Value {
     json!({ "Version": "2012-10-17", "Statement": statements })
 }
 
+/// Returns what finding out who made drift needs, in each role that reads what drifts: an account has one
+/// event history, whose actions take no narrower resource.
+pub fn trail_policy() -> Value {
+    let grant = Grant::of(&["cloudtrail:LookupEvents"], &["*"]);
+    let place = (grant.resources, grant.condition);
+    let statement = statement((place, grant.actions.iter().copied().collect()));
+    json!({ "Version": "2012-10-17", "Statement": [statement] })
+}
+
 fn statement(((resources, condition), actions): (Place, BTreeSet<&str>)) -> Value {
     let mut statement = json!({ "Effect": "Allow", "Action": actions, "Resource": resources });
     if let Some((operator, key, values)) = condition {

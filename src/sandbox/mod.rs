@@ -14,6 +14,7 @@
 
 mod args;
 mod cloud_control;
+mod cloud_trail;
 mod ec2;
 mod iam;
 mod page;

@@ -20,6 +20,8 @@ pub struct Settings {
     pub enforce_policies: bool,
     /// True when an instance is `backing-up` once a day in its backup window.
     pub daily_backups: bool,
+    /// How long an event takes to show in CloudTrail.
+    pub trail_lag: Duration,
     /// The account of an access key that names none.
     pub default_account: AccountId,
     /// How many calls the log keeps; the counters count all.
@@ -78,6 +80,7 @@ impl Settings {
             ec2_rate: Some(Rate { burst: 100.0, per_second: 20.0 }),
             enforce_policies: false,
             daily_backups: true,
+            trail_lag: minutes(10),
             default_account: AccountId::new("123456789012"),
             log_limit: 100_000,
         }
@@ -90,6 +93,7 @@ impl Settings {
             rds_rate: None,
             ec2_rate: None,
             daily_backups: false,
+            trail_lag: Duration::ZERO,
             ..Self::real(seed)
         }
     }

@@ -45,14 +45,20 @@ pub(super) struct Session {
 }
 
 fn identity(site: &mut Site<'_>, _args: Args<'_>) -> Answer {
-    let (user, arn) = match site.shared.sessions.get(&**site.by) {
-        Some(session) => (session.user.clone(), session.arn.clone()),
-        None => (
-            format!("AIDA{}", site.by),
-            format!("arn:aws:iam::{}:user/{}", site.scope.account, site.by),
-        ),
+    let user = match site.shared.sessions.get(&**site.by) {
+        Some(session) => session.user.clone(),
+        None => format!("AIDA{}", site.by),
     };
+    let arn = arn(&site.shared.sessions, &site.scope.account, site.by);
     Ok(json!({"UserId": user, "Account": site.scope.account, "Arn": arn}))
+}
+
+/// Returns the ARN of whoever calls under a name.
+pub(super) fn arn(sessions: &Sessions, account: &AccountId, by: &str) -> String {
+    match sessions.get(by) {
+        Some(session) => session.arn.clone(),
+        None => format!("arn:aws:iam::{account}:user/{by}"),
+    }
 }
 
 fn assume(site: &mut Site<'_>, args: Args<'_>) -> Answer {

@@ -12,6 +12,7 @@ use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
 use super::args::Args;
+use super::cloud_trail::History;
 use super::ec2;
 use super::faults::{Bucket, Effect, Faults, Strike};
 use super::iam;
@@ -187,6 +188,16 @@ impl World {
         call: &Call,
         effect: Option<Effect>,
     ) -> Answer {
+        if call.service == "cloudtrail" {
+            let history = History {
+                records: self.log.since(0),
+                sessions: &self.shared.sessions,
+                settings: &self.settings,
+                now,
+                scope,
+            };
+            return history.answer(call);
+        }
         let operation = services::find(&call.service, &call.operation).ok_or_else(|| {
             Refusal::new("InvalidAction", format!("Could not find operation {call}"))
         })?;

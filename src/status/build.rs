@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::conditions::conditions;
+use crate::model::status::Traced;
 use crate::model::{
     Attempt, Generation, Holds, ObjectStatus, Problem, ResourceId, ResourceStatus, Revision,
 };
@@ -94,6 +95,8 @@ pub struct Found {
     pub stale: Option<Cause>,
     /// Why the object has no place in AWS, if it has none: its environment is not configured.
     pub unplaced: Option<String>,
+    /// Who is known by now to have made drift.
+    pub traced: Vec<Traced>,
     /// True when the failed attempts have reached `maxRetries`.
     pub failed: bool,
     /// When the next pass is due.
@@ -116,6 +119,7 @@ impl Found {
             frozen: None,
             stale: None,
             unplaced: None,
+            traced: Vec::new(),
             failed: false,
             next_run: None,
         }
@@ -135,7 +139,8 @@ impl Found {
 /// Builds the status to tell after a pass.
 pub fn build(previous: &ObjectStatus, found: &Found) -> ObjectStatus {
     let resources = resource::resources(previous, found);
-    let drift = drift::rows(previous, found, &resources);
+    let mut drift = drift::rows(previous, found, &resources);
+    let traced = drift::trace(&previous.traced, &found.traced, &mut drift);
     let facts = facts::facts(previous, found, &resources, &drift);
     let mut status = ObjectStatus {
         observed_generation: found.generation,
@@ -146,6 +151,7 @@ pub fn build(previous: &ObjectStatus, found: &Found) -> ObjectStatus {
         conditions: conditions(&previous.conditions, found.now, facts),
         resources,
         drift,
+        traced,
     };
     if status.is_ready() {
         status.last_converged_time = Some(found.now);

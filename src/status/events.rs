@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::build::{REMOVED, drift_is_gone, state};
 use super::store::Event;
-use crate::model::status::{DriftStatus, Truth};
+use crate::model::status::{DriftStatus, Traced, Truth};
 use crate::model::{Condition, Delta, Key, ObjectStatus, Origin, ResourceStatus};
 
 /// The reason of an object whose environment is not configured.
@@ -25,6 +25,8 @@ pub fn events(key: &Key, at: Timestamp, previous: &ObjectStatus, new: &ObjectSta
     lines.extend(new.drift.iter().filter(|row| !has(previous, row)).map(drift_seen));
     lines.extend(new.resources.iter().filter_map(|row| resource(previous, row)));
     lines.extend(previous.drift.iter().filter_map(|row| drift_ended(row, new)));
+    let is_new = |it: &&Traced| !previous.traced.contains(it);
+    lines.extend(new.traced.iter().filter(is_new).map(traced));
     lines.extend(turned(previous, new));
     lines.extend(unplaced(previous, new));
     let event = |(reason, message): Line| Event {
@@ -77,6 +79,10 @@ fn drift_seen(row: &DriftStatus) -> Line {
         shown(&row.declared)
     );
     ("Drifted", message)
+}
+
+fn traced(it: &Traced) -> Line {
+    ("Traced", format!("{} {} was changed: {}", it.resource, it.field, it.changed))
 }
 
 /// The end of a drift that was being reverted is told by the change that reverted it.

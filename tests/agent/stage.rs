@@ -17,6 +17,7 @@ use levelset::model::{
     AccountId, ChangeSet, Clock, Cloud, Entry, Fence, Key, ObjectStatus, Region, Revision, Scope,
     Shard, Token,
 };
+use levelset::observe::trail::Trail;
 use levelset::reconcile::engine::{Engine, Environment, Ports};
 use levelset::reconcile::triggers::Triggers;
 use levelset::reconcile::work_queue::WorkQueue;
@@ -94,6 +95,15 @@ pub(crate) struct Stage {
 impl Stage {
     /// Starts an agent with four workers on an empty cloud with a VPC.
     pub(crate) async fn begin(settings: Settings, budgets: Budgets) -> Self {
+        Self::begin_as(settings, budgets, false).await
+    }
+
+    /// Starts one that asks CloudTrail who made drift.
+    pub(crate) async fn tracing(settings: Settings, budgets: Budgets) -> Self {
+        Self::begin_as(settings, budgets, true).await
+    }
+
+    async fn begin_as(settings: Settings, budgets: Budgets, is_tracing: bool) -> Self {
         let clock = Arc::new(PausedClock::begin());
         let sandbox = Sandbox::new(clock.clone(), settings);
         for scope in [scope(), staging()] {
@@ -105,12 +115,16 @@ impl Stage {
         let cache = Cache::new(Guard::default());
         let (heard, alerts) = (Arc::new(Heard::default()), Arc::new(Alerts::default()));
         let listeners: Vec<Arc<dyn Listener>> = vec![heard.clone(), alerts.clone()];
+        let mut made = engine(&sandbox, budgets, &store, &lease, &clock);
+        if is_tracing {
+            made.trail = Some(Arc::new(Trail::new(made.cloud.clone(), clock.clone())));
+        }
         let engine = Arc::new(Engine {
             agent: "levelset".to_owned(),
             environments: environments(),
             listener: Arc::new(listeners),
             desired: cache.reader(),
-            ..engine(&sandbox, budgets, &store, &lease, &clock)
+            ..made
         });
         let queue = Arc::new(WorkQueue::new(clock.clone()));
         let (changes, received) = mpsc::channel(64);
@@ -121,6 +135,9 @@ impl Stage {
         let (engine_, queue_, metrics_) = (engine.clone(), queue.clone(), metrics.clone());
         let triggers = Triggers::restore(cache, engine_, queue_, metrics_).await.unwrap();
         worker::start(4, &engine, &queue, &metrics, &stop, &tasks);
+        if let Some(trail) = &engine.trail {
+            tasks.spawn(trail.clone().run(stop.clone()));
+        }
         tasks.spawn(triggers.run(received, watched, stop));
         let commits = Mutex::default();
         Self { sandbox, store, engine, heard, alerts, lease, changes, commits, health }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::forge::commit::cut;
 use crate::model::Key;
 use crate::model::alert::{Drift, News, Reverted, Trouble};
+use crate::model::trail::Changed;
 
 /// How many lines a text has at most; the JSON has all of it.
 const MOST_LINES: usize = 20;
@@ -56,13 +57,21 @@ fn trouble(it: &Trouble) -> String {
 
 fn reverted(it: &Reverted) -> String {
     let (from, to) = (code(&it.actual), code(&it.declared));
-    format!("• *Reverted* {} from {from} to {to}", place(&it.resource, &it.field))
+    let who = who(it.changed_by.as_ref());
+    format!("• *Reverted* {} from {from} to {to}{who}", place(&it.resource, &it.field))
 }
 
 fn drift(row: &Drift) -> String {
     let (actual, declared) = (code(&row.actual), code(&row.declared));
     let place = place(&row.resource, &row.field);
-    format!("• *Drift* {place} is {actual}, Git declares {declared} ({})", words(&row.disposition))
+    let (who, done) = (who(row.changed_by.as_ref()), words(&row.disposition));
+    format!("• *Drift* {place} is {actual}, Git declares {declared} ({done}){who}")
+}
+
+/// Names who made it, where that is known.
+fn who(changed: Option<&Changed>) -> String {
+    let told = |it: &Changed| format!(", {}", words(&format!("{} by {}", it.event, it.name())));
+    changed.map(told).unwrap_or_default()
 }
 
 fn place(resource: &str, field: &str) -> String {
@@ -109,6 +118,7 @@ mod tests {
             declared: json!(14),
             first_seen: Timestamp::UNIX_EPOCH,
             disposition: "Reported".to_owned(),
+            changed_by: None,
         }
     }
 
@@ -127,6 +137,7 @@ mod tests {
             actual: json!(1),
             declared: json!(5432),
             at,
+            changed_by: None,
         };
         let held = Trouble {
             kind: "Stalled".to_owned(),

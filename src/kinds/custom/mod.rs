@@ -58,6 +58,12 @@ impl Kind for Custom {
         matches!(service, "cloudcontrolapi" | "cloudformation")
     }
 
+    /// The name that a manifest gives is what most types are known by.
+    fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
+        let _ = outputs;
+        id.name.rsplit('/').next().unwrap_or_default().to_owned()
+    }
+
     fn lists(&self) -> &'static [List] {
         &[]
     }

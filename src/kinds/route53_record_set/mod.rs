@@ -31,6 +31,8 @@ pub(crate) mod sdk;
 pub mod spec;
 mod zone;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
@@ -57,6 +59,13 @@ impl Kind for RecordSet {
 
     fn service(&self) -> &'static str {
         "route53"
+    }
+
+    /// Events of record sets are those of their zone, which is known by its id or else by its name.
+    fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
+        let _ = outputs;
+        let zone = id.name.split('/').next().unwrap_or_default();
+        zone.rsplit(':').next().unwrap_or_default().to_owned()
     }
 
     fn is_global(&self) -> bool {

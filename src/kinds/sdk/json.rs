@@ -36,6 +36,19 @@ pub(crate) const SECRETS_MANAGER: Protocol = Protocol {
     content_type: "application/x-amz-json-1.1",
 };
 
+/// The protocol of CloudTrail.
+pub(crate) const CLOUD_TRAIL: Protocol = Protocol {
+    service: "cloudtrail",
+    target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101",
+    content_type: "application/x-amz-json-1.1",
+};
+
+/// The one operation of CloudTrail, which no kind calls.
+pub(crate) const LOOKUP: &[Operation] = &[Operation {
+    name: "LookupEvents",
+    parameters: &["LookupAttributes", "EndTime", "MaxResults"],
+}];
+
 /// Signs and sends the document of one request, and returns that of a success.
 pub(crate) trait Json: Send + Sync {
     /// Sends the document once; it may hold a secret.

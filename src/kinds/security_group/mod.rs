@@ -22,6 +22,8 @@ mod rules;
 pub(crate) mod sdk;
 pub mod spec;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::model::kind::{Deletion, List, Lists};
@@ -85,6 +87,11 @@ impl Kind for SecurityGroup {
 
     fn offers(&self) -> &'static [Offer] {
         spec::OFFERS
+    }
+
+    fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
+        let known = outputs.get("groupId").and_then(Value::as_str);
+        known.unwrap_or(&id.name).to_owned()
     }
 
     fn create(&self, desired: &Bound) -> Vec<Call> {

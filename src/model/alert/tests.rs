@@ -23,6 +23,7 @@ fn row(seen: i64, disposition: &str) -> DriftStatus {
         declared: json!(14),
         first_seen: at(seen),
         disposition: disposition.to_owned(),
+        changed_by: None,
     }
 }
 
@@ -186,6 +187,7 @@ fn whoever_is_told_late_is_not_told_of_reverts_from_before() {
         actual: json!(1),
         declared: json!(14),
         at: at(minute),
+        changed_by: None,
     };
     let all = Alert { reverted: [1, 20, 30].map(reverts).to_vec(), ..Alert::default() };
     let first = all.clone().since(at(15));

@@ -86,6 +86,7 @@ fn a_suspended_object_with_drift_is_explained_down_to_the_field_and_to_who_did_i
         declared: 14.into(),
         first_seen: at("2026-11-29T09:30:00Z"),
         disposition: "Reported".to_owned(),
+        changed_by: None,
     };
     let conditions = vec![
         condition(

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::model::{Condition, Freeze, ResourceStatus, status::DriftStatus, status::Truth};
+use crate::model::{
+    Condition, Freeze, ResourceStatus, status::DriftStatus, status::Traced, status::Truth,
+};
 use crate::report::Told;
 use crate::report::style::{Ink, Style};
 use crate::report::text::freezes::freezes;
@@ -186,6 +188,7 @@ pub fn object(object: &Told<'_>, style: Style) -> String {
     text.push_str(&section("conditions", status.conditions.iter().map(|c| condition(c, style))));
     text.push_str(&section("resources", status.resources.iter().map(|r| resource(r, style))));
     text.push_str(&section("drift", status.drift.iter().map(|d| drift(d, style))));
+    text.push_str(&section("changed outside Git", status.traced.iter().map(traced)));
     text
 }
 
@@ -245,13 +248,18 @@ fn resource(resource: &ResourceStatus, style: Style) -> String {
     text
 }
 
+fn traced(it: &Traced) -> String {
+    format!("    {} {}: {}\n", it.resource, it.field, it.changed)
+}
+
 fn drift(drift: &DriftStatus, style: Style) -> String {
     format!("    {}\n", drifted(drift, style))
 }
 
 fn drifted(drift: &DriftStatus, style: Style) -> String {
+    let who = drift.changed_by.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
     format!(
-        "{} {}: {} is declared, AWS has {}; {}, first seen {}",
+        "{} {}: {} is declared, AWS has {}; {}, first seen {}{who}",
         drift.resource,
         drift.field,
         style.paint(Ink::Added, value::inline(&drift.declared)),
@@ -373,6 +381,7 @@ Workspace/b
             declared: serde_json::json!(7),
             first_seen: at("2026-11-29T09:59:00Z"),
             disposition: "Reported".to_owned(),
+            changed_by: None,
         };
         let drift = ["a", "b", "c", "d", "e"].map(row).to_vec();
         let (key, status) = (Key::workspace("a"), ObjectStatus { drift, ..waiting() });

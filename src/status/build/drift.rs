@@ -1,7 +1,7 @@
 //! The differences that nobody declared.
 
 use super::{Found, row, state};
-use crate::model::status::DriftStatus;
+use crate::model::status::{DriftStatus, Traced};
 use crate::model::{
     Action, Attempt, Difference, Notice, ObjectStatus, Origin, ResourceStatus, Step, Verdict, Wait,
 };
@@ -22,6 +22,28 @@ pub(super) fn rows(
     kept.chain(seen).collect()
 }
 
+/// So many answers are kept of who made drift.
+const MOST_TRACED: usize = 10;
+
+/// Adds who is known by now to have made drift.
+pub(super) fn trace(
+    previous: &[Traced],
+    found: &[Traced],
+    drift: &mut [DriftStatus],
+) -> Vec<Traced> {
+    let mut traced: Vec<Traced> = previous.iter().chain(found).cloned().collect();
+    traced.drain(..traced.len().saturating_sub(MOST_TRACED));
+    for row in drift {
+        let is_it = |it: &&Traced| {
+            it.resource == row.resource && it.field == row.field && it.seen == row.first_seen
+        };
+        if let Some(known) = traced.iter().rfind(is_it) {
+            row.changed_by = Some(known.changed.clone());
+        }
+    }
+    traced
+}
+
 fn of_attempt<'a>(
     previous: &'a ObjectStatus,
     found: &'a Found,
@@ -40,6 +62,7 @@ fn of_attempt<'a>(
         declared: delta.to.clone(),
         first_seen: first_seen(&delta.field),
         disposition: disposition(step, &delta.field).to_owned(),
+        changed_by: None,
     });
     let vanished = step.notices.iter().filter(|notice| notice.code == Notice::VANISHED);
     let whole = vanished.map(move |_| DriftStatus {
@@ -49,6 +72,7 @@ fn of_attempt<'a>(
         declared: "present".into(),
         first_seen: first_seen(Difference::EXISTENCE),
         disposition: disposition(step, Difference::EXISTENCE).to_owned(),
+        changed_by: None,
     });
     fields.chain(whole)
 }
