@@ -134,6 +134,9 @@ fn the_files_of_deploy_are_what_the_command_prints() {
     assert_eq!(found.iter().collect::<Vec<_>>(), names);
     let file = fs::read_to_string(folder.join(&trail)).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), trail_policy());
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_levelset"));
+    let printed = command.args(["iam-policy", "cloudtrail"]).env_clear().output().unwrap().stdout;
+    assert_eq!(String::from_utf8(printed).unwrap(), file);
     for (name, kinds) in &expected {
         let kind = name.trim_end_matches(".json").replace("all", "");
         let file: Value =

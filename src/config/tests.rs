@@ -69,6 +69,8 @@ fn nothing_set_gives_the_documented_defaults() {
     assert_eq!((guards.max_objects.value, guards.max_percent.value), (5, 20));
     assert_eq!(guards.period.value, Duration::from_secs(3600));
     assert!(config.environments.is_empty());
+    assert!(!config.cloud_trail.value, "a call that is denied raises alarms");
+    assert!(load_all("cloudTrail: true", &[], &[]).unwrap().cloud_trail.value);
     let problem = config.repository().unwrap_err().to_string();
     assert!(problem.contains("LEVELSET_REPOSITORY_URL"), "{problem}");
 }

@@ -269,6 +269,19 @@ pub trait Kind: Send + Sync + 'static {
         id.name.to_string()
     }
 
+    /// Returns what an event has to name to be of this resource, where CloudTrail knows only what the resource
+    /// is in.
+    fn trail_part(&self, id: &ResourceId) -> Option<String> {
+        let _ = id;
+        None
+    }
+
+    /// Returns the events that can change a field, where their parameters do not tell; none where any can.
+    fn trail_events(&self, field: &str) -> &'static [&'static str] {
+        let _ = field;
+        &[]
+    }
+
     /// Says what an error code of the service means for this kind.
     fn classify(&self, code: &str) -> ErrorClass;
 }

@@ -41,11 +41,29 @@ impl fmt::Display for Changed {
     }
 }
 
+/// Says by what the event that made a difference is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clue {
+    /// The resource is gone: an event that deletes.
+    Gone,
+    /// A field differs.
+    Field {
+        /// The names in the API of what differs, one of which the event names: members, parameters, the
+        /// names of parameters of a group and of tags. None where the name of the event says enough.
+        members: Vec<String>,
+        /// The events that can change it; none where any can.
+        events: &'static [&'static str],
+    },
+}
+
 /// Describes the drift of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace<'a> {
-    /// The names in the API of what differs: members and parameters; none when the resource is gone.
-    pub members: &'a [String],
+    /// What differs.
+    pub clue: &'a Clue,
+    /// What an event has to name so that it is of this resource at all, where CloudTrail knows only what
+    /// the resource is in.
+    pub part: Option<&'a str>,
     /// The names in the API of everything that is known of the kind.
     pub known: &'a [String],
     /// When the drift was first seen.
@@ -61,19 +79,30 @@ impl Trace<'_> {
     /// names anything that is known of the kind, the only one there is.
     pub fn blame(&self, events: &[Value]) -> Option<Changed> {
         let mut found: Vec<Event> = events.iter().filter_map(Event::read).collect();
-        found.retain(|event| event.at <= self.seen + SLACK && !self.is_own(event));
+        let is_of_part = |event: &Event| self.part.is_none_or(|part| event.names(part));
+        found.retain(|event| {
+            event.at <= self.seen + SLACK && !self.is_own(event) && is_of_part(event)
+        });
         found.sort_by_key(|event| std::cmp::Reverse(event.at));
-        if self.members.is_empty() {
-            let gone = found.into_iter().find(|event| event.is_deletion());
-            return gone.map(Event::told);
-        }
-        let touches = |event: &Event, names: &[String]| names.iter().any(|name| event.names(name));
-        if let Some(at) = found.iter().position(|event| touches(event, self.members)) {
+        let names = |event: &Event, names: &[String]| names.iter().any(|name| event.names(name));
+        let made = found.iter().position(|event| match self.clue {
+            Clue::Gone => event.is_deletion(),
+            Clue::Field { members, events } => {
+                (events.is_empty() || events.contains(&event.name.as_str()))
+                    && (members.is_empty() || names(event, members))
+            }
+        });
+        if let Some(at) = made {
             return Some(found.swap_remove(at).told());
         }
-        let mut unclear = found.into_iter().filter(|event| {
-            !touches(event, self.known) && !event.is_deletion() && !event.is_of_tags()
-        });
+        if matches!(self.clue, Clue::Field { events, .. } if events.is_empty()) {
+            found.retain(|event| {
+                !names(event, self.known) && !event.is_deletion() && !event.is_of_tags()
+            });
+        } else {
+            found.clear();
+        }
+        let mut unclear = found.into_iter();
         match (unclear.next(), unclear.next()) {
             (Some(only), None) => Some(only.told()),
             _ => None,
@@ -131,8 +160,8 @@ impl Event {
     }
 
     fn names(&self, member: &str) -> bool {
-        let member = member.to_lowercase();
-        self.parameters.iter().any(|parameter| *parameter == member)
+        let member = plain(member);
+        self.parameters.contains(&member)
     }
 
     fn is_deletion(&self) -> bool {
@@ -158,15 +187,20 @@ fn names(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                found.push(name.to_lowercase());
+                found.push(plain(name));
                 names(value, found);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| names(item, found)),
         // The name of a parameter of a group is a value in the call that sets it.
-        Value::String(text) => found.push(text.to_lowercase()),
+        Value::String(text) => found.push(plain(text)),
         _ => {}
     }
+}
+
+/// Writes a name as it is compared: CloudTrail has its own ideas of capitals, and DNS of dots.
+fn plain(name: &str) -> String {
+    name.trim_end_matches('.').to_lowercase()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::status::Traced;
-use crate::model::trail::{Changed, Trace};
+use crate::model::trail::{Changed, Clue, Trace};
 use crate::model::{
     Call, Cause, Clock, Cloud, ErrorClass, Key, KindName, ResourceId, Scope, Target,
 };
@@ -46,8 +46,10 @@ pub struct Question {
     pub name: String,
     /// When the drift was first seen.
     pub seen: Timestamp,
-    /// The fields, with the names in the API of each; none for a resource that is gone.
-    pub fields: BTreeMap<String, Vec<String>>,
+    /// What an event has to name to be of the resource, where the name is that of what it is in.
+    pub part: Option<String>,
+    /// The fields, with what their events are known by.
+    pub fields: BTreeMap<String, Clue>,
     /// The names in the API of everything that is known of the kind.
     pub known: Vec<String>,
 }
@@ -267,16 +269,16 @@ impl State {
 }
 
 fn judge(question: &Question, own: &str, events: &[Value]) -> Vec<Traced> {
-    let blamed = |members: &[String]| -> Option<Changed> {
-        let trace = Trace { members, known: &question.known, seen: question.seen, own: Some(own) };
-        trace.blame(events)
+    let blamed = |clue: &Clue| -> Option<Changed> {
+        let (known, part) = (&question.known, question.part.as_deref());
+        Trace { clue, part, known, seen: question.seen, own: Some(own) }.blame(events)
     };
-    let traced = question.fields.iter().filter_map(|(field, members)| {
+    let traced = question.fields.iter().filter_map(|(field, clue)| {
         Some(Traced {
             resource: question.resource.clone(),
             field: field.clone(),
             seen: question.seen,
-            changed: blamed(members)?,
+            changed: blamed(clue)?,
         })
     });
     traced.collect()

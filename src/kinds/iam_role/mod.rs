@@ -98,6 +98,19 @@ impl Kind for IamRole {
         Some(Call::new("iam", "ListRoleTags").with("RoleName", actual.text("RoleName")?))
     }
 
+    fn trail_events(&self, field: &str) -> &'static [&'static str] {
+        match field {
+            "trust" => &["UpdateAssumeRolePolicy"],
+            "policies" => &["AttachRolePolicy", "DetachRolePolicy"],
+            "inline" | "databaseAccess" => &["PutRolePolicy", "DeleteRolePolicy"],
+            "permissionsBoundary" => {
+                &["PutRolePermissionsBoundary", "DeleteRolePermissionsBoundary"]
+            }
+            "tags" => &["TagRole", "UntagRole"],
+            _ => &[],
+        }
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

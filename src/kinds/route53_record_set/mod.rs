@@ -61,6 +61,10 @@ impl Kind for RecordSet {
         "route53"
     }
 
+    fn trail_part(&self, id: &ResourceId) -> Option<String> {
+        id.name.split('/').nth(1).map(str::to_owned)
+    }
+
     /// Events of record sets are those of their zone, which is known by its id or else by its name.
     fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
         let _ = outputs;

@@ -106,6 +106,17 @@ impl Kind for Secret {
         &["DescribeSecret", "GetResourcePolicy"]
     }
 
+    fn trail_events(&self, field: &str) -> &'static [&'static str] {
+        match field.split('.').next() {
+            Some("deletionDate") => &["DeleteSecret"],
+            Some("policy") => &["PutResourcePolicy", "DeleteResourcePolicy"],
+            Some("rotation") => &["RotateSecret", "CancelRotateSecret"],
+            Some("replicas") => &["ReplicateSecretToRegions", "RemoveRegionsFromReplication"],
+            Some("tags") => &["TagResource", "UntagResource"],
+            _ => &[],
+        }
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

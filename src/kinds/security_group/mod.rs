@@ -89,6 +89,22 @@ impl Kind for SecurityGroup {
         spec::OFFERS
     }
 
+    fn trail_events(&self, field: &str) -> &'static [&'static str] {
+        match field.split('.').next() {
+            Some("ingress") => &[
+                "AuthorizeSecurityGroupIngress",
+                "RevokeSecurityGroupIngress",
+                "ModifySecurityGroupRules",
+            ],
+            Some("egress") => &[
+                "AuthorizeSecurityGroupEgress",
+                "RevokeSecurityGroupEgress",
+                "ModifySecurityGroupRules",
+            ],
+            _ => &[],
+        }
+    }
+
     fn trail_name(&self, id: &ResourceId, outputs: &BTreeMap<String, Value>) -> String {
         let known = outputs.get("groupId").and_then(Value::as_str);
         known.unwrap_or(&id.name).to_owned()

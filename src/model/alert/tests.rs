@@ -198,3 +198,25 @@ fn whoever_is_told_late_is_not_told_of_reverts_from_before() {
     assert_eq!(second.reverted, [20, 30, 40].map(reverts));
     assert_eq!(News::of(&first, &second).unwrap().reverted, [&reverts(40)]);
 }
+
+#[test]
+fn who_made_what_was_reverted_is_added_to_it_and_is_no_news() {
+    let changed = Changed { by: "alice".to_owned(), at: at(1), event: "Modify".to_owned() };
+    let traced = |seen| Traced {
+        resource: id(),
+        field: "backups.retentionDays".to_owned(),
+        seen: at(seen),
+        changed: changed.clone(),
+    };
+    let first = Alert::of(&Alert::default(), &pass(2, "Updated", 2, &[row(2, "Reverting")]));
+    assert_eq!(first.reverted[0].changed_by, None);
+    let settled = pass(3, "Converged", 3, &[]);
+    let of_later = ObjectStatus { traced: vec![traced(9)], ..settled.clone() };
+    assert_eq!(Alert::of(&first, &of_later).reverted[0].changed_by, None, "of another drift");
+    let known = ObjectStatus { traced: vec![traced(2)], ..settled };
+    let now = Alert::of(&first, &known);
+    assert_eq!(now.reverted[0].changed_by, Some(changed));
+    assert_eq!(now.reverted.len(), 1);
+    let unresolved = Alert { drift: Vec::new(), ..first };
+    assert_eq!(News::of(&unresolved, &now), None, "the revert was told");
+}

@@ -27,11 +27,19 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+fn field(members: &[&str], events: &'static [&'static str]) -> Clue {
+    Clue::Field { members: owned(members), events }
+}
+
+fn told(clue: &Clue, part: Option<&str>, events: &[Value]) -> Option<Changed> {
+    Trace { clue, part, known: &[], seen: at(1000), own: None }.blame(events)
+}
+
 /// Blames for the retention of backups, seen at second 1000.
 fn blamed(events: &[Value]) -> Option<(String, i64)> {
-    let members = owned(&["BackupRetentionPeriod"]);
+    let clue = field(&["BackupRetentionPeriod"], &[]);
     let known = owned(&["BackupRetentionPeriod", "AllocatedStorage", "MultiAZ"]);
-    let trace = Trace { members: &members, known: &known, seen: at(1000), own: Some(OWN) };
+    let trace = Trace { clue: &clue, part: None, known: &known, seen: at(1000), own: Some(OWN) };
     trace.blame(events).map(|it| (it.by, it.at.as_second()))
 }
 
@@ -92,21 +100,21 @@ fn a_service_that_acts_by_itself_says_so() {
 
 #[test]
 fn what_is_gone_was_deleted_by_somebody() {
-    let trace = Trace { members: &[], known: &[], seen: at(1000), own: None };
     let events = [
         event(950, "ModifyDBInstance", "m", json!({})),
         event(940, "RemoveTagsFromResource", "t", json!({})),
         event(900, "DeleteDBInstance", ALICE, json!({"dBInstanceIdentifier": "a"})),
     ];
-    assert_eq!(trace.blame(&events).unwrap().event, "DeleteDBInstance");
+    assert_eq!(told(&Clue::Gone, None, &events).unwrap().event, "DeleteDBInstance");
+    assert_eq!(told(&Clue::Gone, None, &events[..2]), None);
 }
 
 #[test]
 fn a_parameter_of_a_group_is_named_by_a_value() {
-    let members = owned(&["max_connections"]);
-    let trace = Trace { members: &members, known: &members, seen: at(1000), own: None };
     let set = json!({"parameters": [{"parameterName": "max_connections", "parameterValue": "5"}]});
-    let found = trace.blame(&[event(900, "ModifyDBParameterGroup", ALICE, set)]).unwrap();
+    let events = [event(900, "ModifyDBParameterGroup", ALICE, set)];
+    assert_eq!(told(&field(&["work_mem"], &["ModifyDBParameterGroup"]), None, &events), None);
+    let found = told(&field(&["max_connections"], &[]), None, &events).unwrap();
     assert_eq!(
         found.to_string(),
         format!("ModifyDBParameterGroup by {ALICE} at 1970-01-01T00:15:00Z")
@@ -115,11 +123,34 @@ fn a_parameter_of_a_group_is_named_by_a_value() {
 }
 
 #[test]
+fn where_parameters_are_alike_the_name_of_the_event_tells() {
+    let document = json!({"roleName": "app", "policyDocument": "{}"});
+    let trust = field(&[], &["UpdateAssumeRolePolicy"]);
+    let inline = event(900, "PutRolePolicy", "bob", document.clone());
+    assert_eq!(told(&trust, None, std::slice::from_ref(&inline)), None);
+    let events = [inline, event(800, "UpdateAssumeRolePolicy", ALICE, document)];
+    assert_eq!(told(&trust, None, &events).unwrap().by, ALICE);
+}
+
+#[test]
+fn what_is_in_something_else_has_to_be_named() {
+    let change = |name: &str| {
+        json!({"changeBatch": {"changes": [{"action": "UPSERT",
+            "resourceRecordSet": {"name": name, "type": "A", "tTL": 60}}]}})
+    };
+    let events = [
+        event(900, "ChangeResourceRecordSets", "bob", change("other.example.com.")),
+        event(800, "ChangeResourceRecordSets", ALICE, change("WWW.example.com.")),
+    ];
+    let found = told(&field(&["TTL"], &[]), Some("www.example.com"), &events).unwrap();
+    assert_eq!(found.by, ALICE);
+}
+
+#[test]
 fn nothing_else_of_an_event_is_kept() {
-    let members = owned(&["BackupRetentionPeriod"]);
-    let trace = Trace { members: &members, known: &[], seen: at(1000), own: None };
+    let clue = field(&["BackupRetentionPeriod"], &[]);
     let secret = json!({"backupRetentionPeriod": 1, "masterUserPassword": "hunter2"});
-    let found = trace.blame(&[event(900, "ModifyDBInstance", ALICE, secret)]).unwrap();
+    let found = told(&clue, None, &[event(900, "ModifyDBInstance", ALICE, secret)]).unwrap();
     let text = serde_json::to_string(&found).unwrap();
     assert!(!text.contains("hunter2") && !text.contains("203.0.113.9"), "{text}");
 }

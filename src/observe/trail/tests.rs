@@ -68,9 +68,13 @@ fn question(name: &str, seen: i64) -> Question {
         key: key(),
         resource: ResourceId { kind: KindName::new("db_instance"), scope, name: name.into() },
         name: name.to_owned(),
+        part: None,
         seen: Timestamp::from_second(seen).unwrap(),
         fields: [("port", "Port"), ("iops", "Iops")]
-            .map(|(field, member)| (field.to_owned(), vec![member.to_owned()]))
+            .map(|(field, member)| {
+                let members = vec![member.to_owned()];
+                (field.to_owned(), Clue::Field { members, events: &[] })
+            })
             .into(),
         known: vec!["Port".to_owned(), "Iops".to_owned()],
     }
