@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::trail::Changed;
 use super::{
     Action, Disruption, Holds, Key, Notice, Problem, Refusal, ResourceId, Revision, Severity, Wait,
 };
@@ -154,6 +155,9 @@ pub struct FieldReview {
     pub security: bool,
     /// When it is applied.
     pub when: When,
+    /// Who made drift of it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<Changed>,
 }
 
 /// Says why a field is told.

@@ -60,6 +60,7 @@ pub fn unseen(before: &[Resource], after: &[Resource], why: &str) -> Vec<Effect>
             cause: FieldCause::Same,
             disruption: Disruption::None,
             security: false,
+            changed_by: None,
             when: when.clone(),
         };
         Effect {
@@ -207,6 +208,7 @@ impl Pair<'_> {
             cause: FieldCause::New,
             disruption: Disruption::None,
             security: false,
+            changed_by: None,
             when: self.when(),
         }
     }
@@ -236,6 +238,7 @@ impl Pair<'_> {
             cause,
             disruption: delta.disruption,
             security: delta.security,
+            changed_by: None,
             when: self.field_when(delta),
         }
     }
@@ -254,6 +257,7 @@ impl Pair<'_> {
             cause: if when.is_some() { FieldCause::Overtaken } else { FieldCause::Accepted },
             disruption: Disruption::None,
             security: delta.security,
+            changed_by: None,
             when: when.unwrap_or(When::Nothing),
         }
     }
@@ -277,6 +281,7 @@ impl Pair<'_> {
                 cause: if when.is_some() { FieldCause::Changed } else { FieldCause::Same },
                 disruption: Disruption::None,
                 security: false,
+                changed_by: None,
                 when: when.unwrap_or(When::Nothing),
             }
         };

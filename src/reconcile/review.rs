@@ -16,7 +16,7 @@ use super::removal::preview_removal_in;
 use crate::desired::{Change, Changes, Entry, FreezeReason, Frozen, Snapshot};
 use crate::kinds;
 use crate::model::review::{Edit, Effect, Look, ObjectReview, Trouble, When};
-use crate::model::status::Owned;
+use crate::model::status::{DriftStatus, Owned};
 use crate::model::{Action, Generation, Key, Plan, Problem, Resource, Review, Revision, Severity};
 use crate::plan::three_way::{Side, Windows, effects, unseen};
 use crate::status::{Record, StoreError};
@@ -161,7 +161,11 @@ async fn object(
             review.effects = without_look(engine, proposed, (old.as_ref(), new.as_ref()), why);
             Ok(None)
         }
-        _ => compare(engine, proposed, (old, new), record).await.map(Some),
+        _ => {
+            let known = record.as_ref().map(|record| record.status.drift.clone());
+            let seen = compare(engine, proposed, (old, new), record).await;
+            seen.map(|(plan, effects)| Some((plan, traced(effects, &known.unwrap_or_default()))))
+        }
     };
     match seen {
         Ok(Some((plan, effects))) => {
@@ -172,6 +176,19 @@ async fn object(
         Err(why) => review.obstacle = Some(why),
     }
     Ok(Some(review))
+}
+
+/// Adds who is known to have made drift.
+fn traced(mut effects: Vec<Effect>, known: &[DriftStatus]) -> Vec<Effect> {
+    for effect in &mut effects {
+        for field in &mut effect.fields {
+            let is_it =
+                |row: &&DriftStatus| row.resource == effect.resource && row.field == field.field;
+            let row = known.iter().find(is_it);
+            field.changed_by = row.and_then(|row| row.changed_by.clone());
+        }
+    }
+    effects
 }
 
 /// Gives an entry that was read apart from the agent the generation that the agent would give it.

@@ -8,8 +8,9 @@ use serde_json::json;
 use super::*;
 use crate::desired::{Cache, Guard};
 use crate::model::review::{FieldCause, Safety};
+use crate::model::trail::Changed;
 use crate::model::tree::{Content, Entry as File};
-use crate::model::{Call, ChangeSet};
+use crate::model::{Call, ChangeSet, ResourceStatus};
 use crate::reconcile::removal::tests::{Fleet, workspace};
 use crate::reconcile::tests::scope;
 use crate::sandbox::faults::{Effect as Fault, Rule};
@@ -102,6 +103,36 @@ async fn what_the_merge_changes_is_told_from_what_drifted_and_nothing_is_written
     let sent = fleet.sandbox.calls_since(calls);
     assert!(sent.iter().all(|call| call.operation.starts_with("Describe")), "{sent:?}");
     assert_eq!(fleet.engine.store.get(&Key::workspace("a")).await.unwrap(), record);
+}
+
+#[tokio::test]
+async fn drift_has_the_name_that_a_pass_found_out() {
+    let fleet = Fleet::new(&[with_backups("a", 7)]).await;
+    console(&fleet, "a", "DeletionProtection", true);
+    let (key, store) = (Key::workspace("a"), &fleet.engine.store);
+    let mut record = store.get(&key).await.unwrap().unwrap();
+    let is_database = |it: &&ResourceStatus| it.id.kind.as_str() == "db_instance";
+    let resource = record.status.resources.iter().find(is_database).unwrap().id.clone();
+    let changed = Changed {
+        by: "arn:aws:iam::111122223333:user/alice".to_owned(),
+        at: fleet.engine.clock.now(),
+        event: "ModifyDBInstance".to_owned(),
+    };
+    record.status.drift.push(DriftStatus {
+        resource,
+        field: "deletionProtection".to_owned(),
+        actual: json!(true),
+        declared: json!(false),
+        first_seen: changed.at,
+        disposition: "Reported".to_owned(),
+        changed_by: Some(changed.clone()),
+    });
+    store.put(&record, &[], &[], fleet.engine.token().unwrap()).await.unwrap();
+    let review = live(&fleet, &[("0.yaml", &with_backups("a", 9))]).await;
+    let fields = &review.objects[0].effects[0].fields;
+    let of = |cause| fields.iter().find(|field| field.cause == cause).unwrap().changed_by.clone();
+    assert_eq!(of(FieldCause::Drifted), Some(changed));
+    assert_eq!(of(FieldCause::Changed), None);
 }
 
 #[tokio::test]

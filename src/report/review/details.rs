@@ -147,14 +147,22 @@ fn consequence(field: &FieldReview) -> Line {
         FieldCause::Changed if field.security => applied.text(", a protection"),
         FieldCause::Changed => applied,
         FieldCause::Overtaken => {
-            Line::new().strong("replaces a change made in AWS").text(", ").and(applied)
+            let what = Line::new().strong("replaces a change made in AWS");
+            what.text(by(field)).text(", ").and(applied)
         }
-        FieldCause::Drifted => Line::new().strong("drift").text(", ").and(mended(field)),
+        FieldCause::Drifted => {
+            Line::new().strong("drift").text(by(field)).text(", ").and(mended(field))
+        }
         FieldCause::Behind => Line::new().strong("differs already").text(", ").and(mended(field)),
         FieldCause::Accepted => Line::new().text("accepts what AWS has"),
         FieldCause::Same if matches!(field.when, When::Unknown(_)) => applied,
         FieldCause::Same => Line::new().text("makes no difference in AWS"),
     }
+}
+
+/// Names who made drift, by neither account nor role: whoever reads the repository may read it.
+fn by(field: &FieldReview) -> String {
+    field.changed_by.as_ref().map(|it| format!(" by {}", it.name())).unwrap_or_default()
 }
 
 /// Says when a difference is mended that the merge has no part in.

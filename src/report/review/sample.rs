@@ -1,10 +1,12 @@
 //! Reviews that the tests of every form render.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::model::review::{
     Edit, Effect, FieldCause, FieldReview, Look, ObjectReview, Told, Trouble, When,
 };
+use crate::model::trail::Changed;
 use crate::model::{
     AccountId, Action, Disruption, Holds, Key, KindName, Notice, Refusal, Region, ResourceId,
     Review, Revision, Scope, Wait,
@@ -65,6 +67,7 @@ pub(crate) fn field(name: &str, before: Value, after: Value) -> FieldReview {
         disruption: Disruption::None,
         security: false,
         when: When::Now,
+        changed_by: None,
     }
 }
 
@@ -80,6 +83,11 @@ pub(crate) fn everywhere(text: &str) -> Review {
         field(text, json!(text), json!(format!("{text}x"))),
         FieldReview {
             cause: FieldCause::Overtaken,
+            changed_by: Some(Changed {
+                by: text.to_owned(),
+                at: Timestamp::UNIX_EPOCH,
+                event: text.to_owned(),
+            }),
             ..field(text, json!({text: text}), json!(text))
         },
         FieldReview {

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::sample::{careful, conflict, effect, field, object, refusal, review};
 use super::*;
 use crate::model::review::{Effect, FieldCause, FieldReview, Look, Told, When};
+use crate::model::trail::Changed;
 use crate::model::webhook::Host;
 use crate::model::{Action, Disruption};
 use crate::report::markdown::markdown;
@@ -158,4 +159,22 @@ fn what_is_not_compared_is_not_called_safe() {
         told(&review)
             .contains("| ⚠️\u{a0}AWS | **It was not compared with AWS**: it comes from a fork |")
     );
+}
+
+#[test]
+fn whoever_made_drift_is_named_by_neither_account_nor_role() {
+    let by = |cause| FieldReview {
+        cause,
+        changed_by: Some(Changed {
+            by: "arn:aws:sts::111122223333:assumed-role/Admin/alice".to_owned(),
+            at: jiff::Timestamp::UNIX_EPOCH,
+            event: "ModifyDBInstance".to_owned(),
+        }),
+        ..field("port", json!(1), json!(2))
+    };
+    let fields = vec![by(FieldCause::Drifted), by(FieldCause::Overtaken)];
+    let text = told(&review(vec![Effect { fields, ..effect(Action::Update, When::Now) }]));
+    assert!(text.contains("**drift** by alice, "), "{text}");
+    assert!(text.contains("**replaces a change made in AWS** by alice, "), "{text}");
+    assert!(!text.contains("111122223333") && !text.contains("Admin"), "{text}");
 }
