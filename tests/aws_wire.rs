@@ -6,6 +6,7 @@
 
 mod accounts;
 mod aurora;
+mod compute;
 mod custom;
 mod faults;
 mod groups;

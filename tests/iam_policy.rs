@@ -182,7 +182,7 @@ async fn the_credentials_of_a_kind_read_its_lists_and_are_refused_elsewhere() {
         };
         let call = Call::new(kind.service(), list.operation);
         match list.only {
-            Some((parameter, value)) => call.with(parameter, vec![value]),
+            Some((parameter, values)) => call.with(parameter, values),
             None => call,
         }
     };

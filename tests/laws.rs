@@ -1,6 +1,7 @@
 //! Laws of the differ and the calls of every kind, on values that nobody chose.
 
 mod aurora;
+mod compute;
 mod model;
 mod nature;
 mod records;

@@ -39,6 +39,9 @@ fn refusal(
         }
         (None, 429) => ErrorClass::Throttled,
         (None, 401 | 403) => ErrorClass::Denied,
+        // A kind knows codes by which AWS says, as a server's fault, that it did not do it now
+        // (`ResourceContention` of Auto Scaling).
+        (Some(code), 500..) if classify(code) == ErrorClass::NotReady => ErrorClass::NotReady,
         // A server's fault says nothing about what was done before it: `InternalFailure` is
         // documented as "an unknown error, exception or failure".
         (_, 500..) => unanswered,
@@ -65,6 +68,20 @@ mod tests {
             code: code.map(str::to_owned),
             message: "Throttling AccessDenied".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_fault_of_the_server_that_a_kind_knows_for_a_wrong_moment_is_one() {
+        let call = Call::new("autoscaling", "UpdateAutoScalingGroup");
+        let class = |code: &str| {
+            let classify = |code: &str| match code {
+                "ResourceContention" => ErrorClass::NotReady,
+                _ => ErrorClass::NotFound,
+            };
+            call_error(&call, refused(500, Some(code)), classify).class
+        };
+        assert_eq!(class("ResourceContention"), ErrorClass::NotReady);
+        assert_eq!(class("SomethingElse"), ErrorClass::Ambiguous);
     }
 
     #[test]

@@ -179,6 +179,7 @@ impl Session {
             QueryClient::new(protocol, account, &config, timeouts, wallet, clock)
         };
         let (ec2, iam) = (query(query::EC2).await?, query(query::IAM).await?);
+        let auto_scaling = query(query::AUTO_SCALING).await?;
         let cloudformation = query(query::CLOUDFORMATION).await?;
         let json = |protocol| {
             let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
@@ -208,6 +209,7 @@ impl Session {
             clients: Clients {
                 rds: aws_sdk_rds::Client::from_conf(rds),
                 ec2: Box::new(ec2),
+                auto_scaling: Box::new(auto_scaling),
                 iam: Box::new(iam),
                 cloudformation: Box::new(cloudformation),
                 cloud_control: Box::new(cloud_control),

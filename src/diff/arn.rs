@@ -1,4 +1,5 @@
-//! KMS keys, which have four spellings: key id, key ARN, alias, alias ARN.
+//! What has several spellings: a KMS key (key id, key ARN, alias, alias ARN), an instance profile (name,
+//! ARN).
 
 use serde_json::Value;
 
@@ -39,8 +40,12 @@ fn is_alias(text: &str) -> bool {
     name(text).starts_with("alias/")
 }
 
-/// Returns the key id or `alias/NAME`: what follows `:key/` or the account of an ARN.
+/// Returns the key id or `alias/NAME`: what follows `:key/` or the account of an ARN; of an instance
+/// profile, its name, which the ARN has after a path.
 fn name(text: &str) -> &str {
     let tail = if is_arn(text) { text.splitn(6, ':').nth(5).unwrap_or(text) } else { text };
+    if let Some(path) = tail.strip_prefix("instance-profile/") {
+        return path.rsplit('/').next().unwrap_or(path);
+    }
     tail.strip_prefix("key/").unwrap_or(tail)
 }

@@ -76,6 +76,11 @@ pub(super) fn judge(
         }
         Compare::Rounded => storage::rounded(want, have),
         Compare::Ceiling { size } => storage::ceiling(want, have, sides.actual.member(size)),
+        Compare::List => Judgement::of(value::same(want, have), want),
+        Compare::OfItem { key, named_by, path } => {
+            let name = sides.desired.declared(named_by);
+            value::of_item(want, have, |item| item.get(key) == name, path)
+        }
         Compare::Set | Compare::SetWithQueue { .. } => Judgement::of(set::same(want, have), want),
         Compare::SetOf(name) => Judgement::of(set::same_members(want, have, name), want),
         Compare::Membership { name, status } => set::membership(want, have, name, status),

@@ -47,6 +47,8 @@ impl Shape {
                 Self::WholeNumber
             }
             Compare::Set
+            | Compare::List
+            | Compare::OfItem { .. }
             | Compare::SetOf(_)
             | Compare::SetWithQueue { .. }
             | Compare::Membership { .. }

@@ -48,11 +48,51 @@ pub(super) fn presence(want: &Value, have: Option<&Value>) -> Judgement {
     Judgement::of(is_empty(want) == have.is_none_or(is_empty), want)
 }
 
+/// Judges a value within the one item of a list that is meant; without that item there is none.
+pub(super) fn of_item(
+    want: &Value,
+    have: Option<&Value>,
+    is_meant: impl Fn(&Value) -> bool,
+    path: &str,
+) -> Judgement {
+    let items = have.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let item = items.iter().find(|item| is_meant(item));
+    let there = path.split('.').try_fold(item, |value, part| Some(value?.get(part))).flatten();
+    if same(want, there) {
+        return Judgement::Same;
+    }
+    let why = "differs from what is declared".to_owned();
+    Judgement::Differs { from: Some(there.cloned().unwrap_or(Value::Null)), to: want.clone(), why }
+}
+
 /// Returns a value as people read it: texts without quotes.
 pub(super) fn show(value: &Value) -> String {
     match value {
         Value::Null => "not set".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_looked_for_in_the_item_that_is_meant_and_nowhere_else() {
+        let list = json!([{"Name": "a", "Disk": {"Size": 8}}, {"Name": "b", "Disk": {"Size": 20}}]);
+        let of = |name: &str, want: Value| {
+            let is_meant = |item: &Value| item.get("Name") == Some(&json!(name));
+            of_item(&want, Some(&list), is_meant, "Disk.Size")
+        };
+        assert_eq!(of("b", json!(20)), Judgement::Same);
+        assert!(
+            matches!(of("a", json!(20)), Judgement::Differs { from: Some(from), .. } if from == 8)
+        );
+        let missing = of("c", json!(20));
+        assert!(matches!(missing, Judgement::Differs { from: Some(Value::Null), .. }));
+        assert_eq!(of("c", json!(0)), Judgement::Same, "missing is the empty value of its type");
     }
 }

@@ -49,6 +49,8 @@ kinds![
     db_cluster,
     db_instance,
     iam_role,
+    launch_template,
+    autoscaling_group,
     secret,
     route53_record_set,
     custom,

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::aurora;
+use super::{aurora, compute};
 use crate::kinds::custom::spec as custom_spec;
 use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
@@ -131,7 +131,7 @@ fn workspace(
         resources.push(security_group(object, network, &owner, place, neighbours));
     }
     let group = resources.last().filter(|_| has_group).map(|group| group.id.clone());
-    let mut named = None;
+    let (mut named, own_group) = (None, group.clone());
     if let Some(database) = &spec.resources.database {
         let made = with_database(object, spec, database, &owner, place, group);
         named = made.iter().find_map(database_id);
@@ -146,6 +146,17 @@ fn workspace(
             adopt: object.adopts(),
         };
         resources.extend(role_spec::resources(iam, &placement));
+    }
+    if let Some(groups) = &spec.resources.compute {
+        let around = compute::Surroundings {
+            scope: &place.scope,
+            workspace: &object.key.name,
+            owner: &owner,
+            adopt: object.adopts(),
+            network: network.map(|network| subnets(network, place, neighbours)),
+            security_groups: own_group.map(only),
+        };
+        resources.extend(compute::resources(groups, &around));
     }
     if let Some(secrets) = &spec.resources.secrets {
         let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
@@ -178,13 +189,32 @@ fn surroundings(
         return Vec::new();
     }
     let both = vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place);
+    let is_used = network.has_group() || spec.resources.compute.is_some();
     // Only databases need a group of subnets.
-    let count = match (&spec.resources.database, network.has_group()) {
+    let count = match (&spec.resources.database, is_used) {
         (Some(_), _) => 2,
         (None, true) => 1,
         (None, false) => 0,
     };
     both.into_iter().take(count).collect()
+}
+
+/// Returns the VPC of a workspace, and the tags by which its `Network` object selects subnets.
+fn subnets(
+    network: &NetworkSection,
+    place: &Place,
+    neighbours: &dyn Neighbours,
+) -> (ResourceId, BTreeMap<String, String>) {
+    let name = network.vpc_ref.as_str();
+    let object = neighbours
+        .is_network(name, place)
+        .then(|| neighbours.find(&Key::new(ObjectKind::Network, name)))
+        .flatten();
+    let tags = object.and_then(|(object, _)| match &object.spec {
+        Spec::Network(spec) => Some(spec.subnet_tags.clone()),
+        Spec::Workspace(_) => None,
+    });
+    (place.vpc(name, neighbours), tags.unwrap_or_default())
 }
 
 /// Returns the workspace's own security group.

@@ -10,6 +10,7 @@
 pub mod annotations;
 mod aurora;
 mod check;
+mod compute;
 pub mod edit;
 mod envelope;
 mod environments;

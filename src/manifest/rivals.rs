@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::object::{Object, Spec};
 use super::placed::at_name;
+use crate::kinds::autoscaling_group::spec as compute;
 use crate::kinds::db_instance::spec::{self, Database};
 use crate::kinds::secret::spec as secret;
 use crate::model::{Key, Problem};
@@ -100,5 +101,8 @@ fn shared(object: &Object) -> Vec<Shared> {
     let secrets = spec.resources.secrets.iter().flatten();
     let secrets = secrets.map(|(name, it)| secret::secret_name(key, name, it));
     let secret = |name| Shared { what: "secret", name, field: "name of the secret" };
-    databases.map(database).chain(secrets.map(secret)).collect()
+    let groups = spec.resources.compute.iter().flatten();
+    let groups = groups.map(|(name, it)| compute::group_name(key, name, it));
+    let group = |name| Shared { what: "Auto Scaling group", name, field: "name of the group" };
+    databases.map(database).chain(secrets.map(secret)).chain(groups.map(group)).collect()
 }

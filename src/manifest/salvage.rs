@@ -19,7 +19,7 @@ use crate::model::{Finding, Key, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
-const OPEN: [&str; 12] = [
+const OPEN: [&str; 13] = [
     "",
     "/metadata",
     "/metadata/annotations",
@@ -30,6 +30,7 @@ const OPEN: [&str; 12] = [
     "/spec/resources/secrets",
     "/spec/resources/dns",
     "/spec/resources/dns/records",
+    "/spec/resources/compute",
     "/spec/resources/custom",
     "/spec/reconcilePolicy",
 ];

@@ -6,12 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy;
+use crate::kinds::autoscaling_group::spec::{self as compute_spec, Group};
 use crate::kinds::custom::spec::{self as custom_spec, CustomResource};
 use crate::kinds::db_instance::spec::{Database, check};
 use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
 use crate::kinds::route53_record_set::spec::{self as dns_spec, Dns};
 use crate::kinds::secret::spec::{self as secret_spec, Secret};
 use crate::kinds::security_group::spec::{self as group_spec, TrafficRule};
+use crate::model::policy::DeletionPolicy;
 use crate::model::{Finding, Policy};
 
 /// Declares one environment of one team.
@@ -46,6 +48,9 @@ pub struct Resources {
     pub secrets: Option<BTreeMap<String, Secret>>,
     /// Records in hosted zones of Route 53. Default: none.
     pub dns: Option<Dns>,
+    /// Auto Scaling groups with their launch templates by name: lower-case letters, digits and hyphens.
+    /// The group `web` of the workspace `team-a` is called `team-a-web` in AWS. Default: none.
+    pub compute: Option<BTreeMap<String, Group>>,
     /// Resources of any other type, by name, through AWS's Cloud Control API: lower-case letters,
     /// digits and hyphens. Default: none.
     pub custom: Option<BTreeMap<String, CustomResource>>,
@@ -86,6 +91,13 @@ impl WorkspaceSpec {
         let mut found = policy::check_environment(&self.environment);
         found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
         found.extend(self.resources.check(name));
+        let resources = &self.resources;
+        let is_snapshot = self.reconcile_policy.deletion == DeletionPolicy::Snapshot;
+        if is_snapshot && resources.compute.is_some() && resources.database.is_none() {
+            let message = "there is no snapshot of instances: they are ended, as delete says";
+            let pointer = "/spec/reconcilePolicy/deletion";
+            found.push(Finding::notice(pointer, "NothingToSnapshot", message));
+        }
         found
     }
 }
@@ -108,6 +120,9 @@ impl Resources {
         let secrets = self.secrets.iter().flat_map(|it| secret_spec::check(it, name));
         found.extend(within("secrets", secrets.collect()));
         found.extend(self.dns.iter().flat_map(|it| within("dns", dns_spec::check(it))));
+        let compute = self.compute.iter();
+        let compute = compute.flat_map(|it| compute_spec::check(it, name, self.network.is_some()));
+        found.extend(within("compute", compute.collect()));
         found.extend(self.custom.iter().flat_map(|it| within("custom", custom_spec::check(it))));
         if self.database.is_some() && self.network.is_none() {
             let message = "the database has no network: AWS places it in the account's default VPC";

@@ -24,9 +24,9 @@ pub struct List {
     pub answer: &'static str,
     /// The member by which AWS identifies an item; an answer with an item that lacks it is doubt.
     pub identifier: &'static str,
-    /// A request parameter that takes a list, and the one value of it that narrows the operation to
-    /// this list, where it answers several.
-    pub only: Option<(&'static str, &'static str)>,
+    /// A request parameter that takes a list, and the values of it that narrow the operation to this
+    /// list, where it answers several.
+    pub only: Option<(&'static str, &'static [&'static str])>,
     /// A request parameter that is set to `true`, without which the list is not of everything.
     pub flag: Option<&'static str>,
     /// The request parameter for the page size, and its largest value.

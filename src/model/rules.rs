@@ -273,6 +273,17 @@ pub enum Compare {
     Window,
     /// An unordered list of texts.
     Set,
+    /// A list of texts whose order counts.
+    List,
+    /// A value within the item of a list of structures that is named by another field.
+    OfItem {
+        /// The member of an item that holds its name.
+        key: &'static str,
+        /// The field that declares which item is meant.
+        named_by: &'static str,
+        /// The dotted path of the value within the item.
+        path: &'static str,
+    },
     /// The named member of a list of structures, as an unordered list of texts; an item whose
     /// `Status` is `removing` is gone already.
     SetOf(&'static str),

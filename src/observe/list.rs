@@ -16,8 +16,8 @@ pub(super) async fn all(
     list: &List,
 ) -> Result<Vec<Value>, CallError> {
     let mut first = Call::new(service, list.operation).with(list.page_size.0, list.page_size.1);
-    if let Some((parameter, value)) = list.only {
-        first = first.with(parameter, vec![value]);
+    if let Some((parameter, values)) = list.only {
+        first = first.with(parameter, values);
     }
     if let Some(parameter) = list.flag {
         first = first.with(parameter, true);

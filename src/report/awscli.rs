@@ -206,6 +206,9 @@ mod tests {
             ("ARNs", "-arns"),
             ("CidrIpv6", "cidr-ipv6"),
             ("IpPermissions", "ip-permissions"),
+            ("TargetGroupARNs", "target-group-arns"),
+            ("VPCZoneIdentifier", "vpc-zone-identifier"),
+            ("CreateOrUpdateTags", "create-or-update-tags"),
         ] {
             assert_eq!(kebab(name), expected.trim_start_matches('-'), "{name}");
         }

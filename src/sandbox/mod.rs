@@ -13,6 +13,7 @@
 //! calls).
 
 mod args;
+mod autoscaling;
 mod cloud_control;
 mod cloud_trail;
 mod ec2;

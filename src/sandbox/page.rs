@@ -29,6 +29,14 @@ pub(super) const RDS: Paging =
 pub(super) const EC2: Paging =
     Paging { size: "MaxResults", range: (5, 1000), default: 1000, marker: "NextToken" };
 
+/// Launch templates come in pages of up to 200.
+pub(super) const TEMPLATES: Paging =
+    Paging { size: "MaxResults", range: (1, 200), default: 200, marker: "NextToken" };
+
+/// The Auto Scaling API pages by 50 unless 1 to 100 are asked for.
+pub(super) const AUTO_SCALING: Paging =
+    Paging { size: "MaxRecords", range: (1, 100), default: 50, marker: "NextToken" };
+
 /// The IAM API pages by 100 unless 1 to 1,000 are asked for.
 pub(super) const IAM: Paging =
     Paging { size: "MaxItems", range: (1, 1000), default: 100, marker: "Marker" };

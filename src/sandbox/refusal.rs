@@ -43,6 +43,7 @@ const STATUSES: &[(&str, u16)] = &[
     ("EntityAlreadyExists", 409),
     ("DeleteConflict", 409),
     ("LimitExceeded", 409),
+    ("ResourceContention", 500),
 ];
 
 /// Meaning of the codes that say more than "this can never succeed" and are not common errors.
@@ -59,6 +60,14 @@ const CLASSES: &[(&str, ErrorClass)] = &[
     ("InvalidGroup.Duplicate", ErrorClass::AlreadyExists),
     ("InvalidPermission.Duplicate", ErrorClass::NotReady),
     ("DependencyViolation", ErrorClass::NotReady),
+    ("InvalidLaunchTemplateId.NotFound", ErrorClass::NotFound),
+    ("InvalidLaunchTemplateId.VersionNotFound", ErrorClass::NotFound),
+    ("InvalidLaunchTemplateName.NotFoundException", ErrorClass::NotFound),
+    ("InvalidLaunchTemplateName.AlreadyExistsException", ErrorClass::AlreadyExists),
+    ("AlreadyExists", ErrorClass::AlreadyExists),
+    ("ScalingActivityInProgress", ErrorClass::NotReady),
+    ("ResourceInUse", ErrorClass::NotReady),
+    ("ResourceContention", ErrorClass::NotReady),
     ("NoSuchEntity", ErrorClass::NotFound),
     ("NoSuchHostedZone", ErrorClass::NotFound),
     ("ResourceNotFoundException", ErrorClass::NotFound),

@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{cloud_control, ec2, iam, rds, route53, secrets_manager, sts};
+use super::{autoscaling, cloud_control, ec2, iam, rds, route53, secrets_manager, sts};
 use crate::model::{Call, Scope};
 
 /// Describes one operation.
@@ -30,10 +30,12 @@ pub(super) struct Operation {
 
 /// Every operation.
 pub(super) const OPERATIONS: &[&[Operation]] = &[
+    autoscaling::OPERATIONS,
     cloud_control::OPERATIONS,
     ec2::OPERATIONS[0],
     ec2::OPERATIONS[1],
     ec2::OPERATIONS[2],
+    ec2::OPERATIONS[3],
     iam::OPERATIONS[0],
     iam::OPERATIONS[1],
     rds::cluster::OPERATIONS,
@@ -65,6 +67,7 @@ pub(super) fn home(scope: &Scope, call: &Call) -> Scope {
 /// Holds everything that lives in one account and region.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    pub(super) autoscaling: autoscaling::State,
     pub(super) cloud_control: cloud_control::State,
     pub(super) ec2: ec2::State,
     pub(super) iam: iam::State,
@@ -98,6 +101,8 @@ impl Site<'_> {
     pub(super) fn advance(&mut self) {
         let laws = rds::Laws { settings: self.settings, catalog: &self.shared.catalog };
         self.state.rds.advance(self.now, laws);
+        let templates = &self.state.ec2.templates;
+        self.state.autoscaling.advance(self.now, templates, self.random);
         self.state.cloud_control.advance(self.now);
         self.state.secrets_manager.advance(self.now);
     }

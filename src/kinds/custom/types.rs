@@ -15,6 +15,8 @@ const NATIVE: &[(&str, &str)] = &[
     ("AWS::RDS::DBSubnetGroup", "network"),
     ("AWS::IAM::Role", "iam.roles"),
     ("AWS::IAM::RolePolicy", "iam.roles.NAME.inline"),
+    ("AWS::EC2::LaunchTemplate", "compute"),
+    ("AWS::AutoScaling::AutoScalingGroup", "compute"),
     ("AWS::SecretsManager::ResourcePolicy", "secrets.NAME.policy"),
     ("AWS::SecretsManager::RotationSchedule", "secrets.NAME.rotation"),
     ("AWS::SecretsManager::Secret", "secrets"),

@@ -58,7 +58,7 @@ impl Kind for IamRole {
                 operation: "GetAccountAuthorizationDetails",
                 answer: "RoleDetailList",
                 identifier: "RoleName",
-                only: Some(("Filter", "Role")),
+                only: Some(("Filter", &["Role"])),
                 flag: None,
                 page_size: PAGING.0,
                 marker: PAGING.1,

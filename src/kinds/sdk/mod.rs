@@ -37,6 +37,8 @@ pub(crate) struct Clients {
     pub(crate) rds: aws_sdk_rds::Client,
     /// The client for EC2.
     pub(crate) ec2: Box<dyn query::Query>,
+    /// The client for Auto Scaling.
+    pub(crate) auto_scaling: Box<dyn query::Query>,
     /// The client for IAM.
     pub(crate) iam: Box<dyn query::Query>,
     /// The client for CloudFormation's registry of types.

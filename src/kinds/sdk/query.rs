@@ -1,10 +1,10 @@
-//! The Query protocols of EC2 and IAM as tables: calls to form fields, XML answers to JSON.
+//! The Query protocols of EC2, Auto Scaling and IAM as tables: calls to form fields, XML answers to JSON.
 //!
 //! These services are spoken without their SDKs (the reason is in [`crate::aws`]): a kind states its
 //! operations as [`Operation`]s, and whoever can sign and send implements [`Query`].
 //!
-//! EC2 spells members in lower camel case on the wire, and lists as `vpcSet` with `item`s; IAM
-//! spells them as its API does, lists with `member`s, and wraps them in `…Result`. So the name of a
+//! EC2 spells members in lower camel case on the wire, and lists as `vpcSet` with `item`s; IAM and
+//! Auto Scaling spell them as their APIs do, lists with `member`s, and wrap them in `…Result`. So the name of a
 //! member is its wire name with a capital, save for what [`Operation::members`] says; the same table
 //! says what is a list, a number, a flag, a time or a document. What it does not name is a text, or
 //! a structure when elements are in it.
@@ -40,6 +40,10 @@ pub(crate) const EC2: Protocol =
 /// IAM's protocol.
 pub(crate) const IAM: Protocol =
     Protocol { service: "iam", version: "2010-05-08", is_global: true, is_wrapped: true };
+
+/// The protocol of Auto Scaling.
+pub(crate) const AUTO_SCALING: Protocol =
+    Protocol { service: "autoscaling", version: "2011-01-01", is_global: false, is_wrapped: true };
 
 /// The protocol of CloudFormation.
 pub(crate) const CLOUDFORMATION: Protocol = Protocol {
@@ -79,13 +83,17 @@ pub(crate) enum Take {
     Text,
     /// A whole number.
     Number,
+    /// True or false.
+    Flag,
     /// A list of texts.
     Texts,
+    /// A structure.
+    Structure(&'static Structure),
     /// A list of structures.
     Structures(&'static Structure),
 }
 
-/// Describes a structure that parameters hold in lists.
+/// Describes a structure that parameters hold.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Structure {
     /// What the API calls it.
@@ -115,7 +123,7 @@ pub(crate) enum Give {
     List(&'static str),
     /// A text under this API name.
     Named(&'static str),
-    /// A whole number.
+    /// A number.
     Number,
     /// True or false.
     Flag,
@@ -210,7 +218,7 @@ impl Operation {
                 .map(|item| self.value(item))
                 .collect::<Result<Vec<_>, _>>()?
                 .into(),
-            Some(Give::Number) => element.text.parse::<i64>().map_err(|_| misread())?.into(),
+            Some(Give::Number) => number(&element.text).ok_or_else(misread)?,
             Some(Give::Flag) => element.text.parse::<bool>().map_err(|_| misread())?.into(),
             Some(Give::Time) => time(&element.text).ok_or_else(misread)?,
             Some(Give::Document) => document(&element.text),
@@ -242,6 +250,12 @@ fn wrapped(operation: &str, root: Element) -> Result<Element, String> {
         None if root.children.iter().all(is_metadata) => Ok(Element::default()),
         None => Err(format!("{operation} was answered without <{result}>")),
     }
+}
+
+/// Reads a number, whole where it is written so.
+fn number(text: &str) -> Option<Value> {
+    let whole = text.parse::<i64>().ok().map(Value::from);
+    whole.or_else(|| serde_json::Number::from_f64(text.parse().ok()?).map(Value::Number))
 }
 
 /// Reads a time as the AWS CLI shows it.
@@ -286,7 +300,12 @@ fn write(
             let Some(number) = value.as_i64() else { return expected("a whole number") };
             fields.push((wire.to_owned(), number.to_string()));
         }
+        Take::Flag => {
+            let Some(flag) = value.as_bool() else { return expected("true or false") };
+            fields.push((wire.to_owned(), flag.to_string()));
+        }
         Take::Texts => texts(wire, value, fields)?,
+        Take::Structure(structure) => structure.write(wire, value, fields)?,
         Take::Structures(structure) => {
             for (index, item) in list(value)?.iter().enumerate() {
                 let within = |misfit: Misfit| misfit.within(&index.to_string());

@@ -20,7 +20,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::json::Json;
-use super::query::{Body, CLOUDFORMATION, EC2, IAM, Protocol, Query};
+use super::query::{AUTO_SCALING, Body, CLOUDFORMATION, EC2, IAM, Protocol, Query};
 use super::rest::{Outgoing, Rest};
 use super::{Clients, Request};
 
@@ -137,6 +137,7 @@ impl Wire {
         Clients {
             rds: aws_sdk_rds::Client::from_conf(config),
             ec2: query(EC2),
+            auto_scaling: query(AUTO_SCALING),
             iam: query(IAM),
             cloudformation: query(CLOUDFORMATION),
             cloud_control: Box::new(JsonWire { wire: self.clone() }),

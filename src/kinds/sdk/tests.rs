@@ -1,5 +1,7 @@
 //! Every call that a kind can make is one that its `sdk.rs` can send.
 
+mod compute;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -127,7 +129,7 @@ fn database(section: Value) -> Bound {
 async fn every_list_and_every_confirming_read_can_be_sent() {
     for kind in kinds::all() {
         for list in kind.lists() {
-            let only = list.only.map(|(parameter, value)| (parameter.to_owned(), json!([value])));
+            let only = list.only.map(|(parameter, values)| (parameter.to_owned(), json!(values)));
             let mut call = Call::new(kind.service(), list.operation);
             call.params.extend(only);
             call.params.extend(list.flag.map(|parameter| (parameter.to_owned(), json!(true))));

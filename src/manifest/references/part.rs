@@ -1,9 +1,10 @@
 //! The resources of an object as references name them: `database`, `network`, `iam.NAME`,
-//! `secrets.NAME`, `custom.NAME`.
+//! `secrets.NAME`, `compute.NAME`, `custom.NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::kinds::autoscaling_group::spec::{self as compute, Group};
 use crate::kinds::custom::spec::{self as custom, CustomResource};
 use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
@@ -17,7 +18,7 @@ use crate::manifest::words;
 use crate::model::{Offer, ResourceId};
 
 /// The sections whose resources offer something.
-const SECTIONS: [&str; 5] = ["database", "network", "iam", "secrets", "custom"];
+const SECTIONS: [&str; 6] = ["database", "network", "iam", "secrets", "compute", "custom"];
 
 /// Is one resource of an object.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +28,7 @@ pub(super) enum Part<'a> {
     Network(Option<&'a str>),
     Role(&'a str),
     Secret(&'a str, &'a Secret),
+    Compute(&'a str, &'a Group),
     Custom(&'a str, &'a CustomResource),
 }
 
@@ -88,6 +90,13 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             let (name, secret) = named(secrets, name, "secret", "secrets")?;
             Ok(Offered { part: Part::Secret(name, secret), output: rest })
         }
+        ("compute", resources) => {
+            let compute = resources.and_then(|resources| resources.compute.as_ref());
+            let compute = compute.ok_or_else(|| absent("compute"))?;
+            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
+            let (name, group) = named(compute, name, "group", "compute")?;
+            Ok(Offered { part: Part::Compute(name, group), output: rest })
+        }
         ("custom", resources) => {
             let custom = resources.and_then(|resources| resources.custom.as_ref());
             let custom = custom.ok_or_else(|| absent("custom resources"))?;
@@ -146,6 +155,7 @@ impl Part<'_> {
             Self::Network(_) => vpc::OFFERS,
             Self::Role(_) => role::OFFERS,
             Self::Secret(..) => secret::OFFERS,
+            Self::Compute(..) => compute::OFFERS,
             Self::Custom(..) => &[],
         }
     }
@@ -181,6 +191,7 @@ impl Part<'_> {
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
             Self::Secret(key, it) => secret::resource_id(&place.scope, name, key, it),
+            Self::Compute(key, it) => compute::resource_id(&place.scope, name, key, it),
             Self::Custom(key, resource) => custom::resource_id(&place.scope, name, key, resource),
         }
     }
@@ -193,6 +204,7 @@ impl fmt::Display for Part<'_> {
             Self::Network(_) => f.write_str("network"),
             Self::Role(name) => write!(f, "iam.{name}"),
             Self::Secret(name, _) => write!(f, "secrets.{name}"),
+            Self::Compute(name, _) => write!(f, "compute.{name}"),
             Self::Custom(name, _) => write!(f, "custom.{name}"),
         }
     }

@@ -45,6 +45,16 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["dns", "records", "*", "alias", "target"], Use::Text),
     (&["dns", "records", "*", "alias", "zoneId"], Use::Text),
     (&["dns", "records", "*", "healthCheckId"], Use::Text),
+    (&["compute", "*", "image"], Use::Text),
+    (&["compute", "*", "userData"], Use::Text),
+    (&["compute", "*", "instanceProfile"], Use::Text),
+    (&["compute", "*", "keyPair"], Use::Text),
+    (&["compute", "*", "rootVolume", "kmsKey"], Use::Text),
+    (&["compute", "*", "subnets", "*"], Use::Text),
+    (&["compute", "*", "securityGroups", "*"], Use::Text),
+    (&["compute", "*", "targetGroups", "*"], Use::Text),
+    (&["compute", "*", "terminationPolicies", "*"], Use::Text),
+    (&["compute", "*", "tags", "*"], Use::Text),
     (&["custom", "*", "properties", "**"], Use::Typed),
 ];
 
@@ -53,7 +63,7 @@ pub(super) fn place(path: &[String]) -> Option<Place> {
     let (_, takes) = PLACES.iter().find(|(pattern, _)| matches(pattern, path))?;
     let holder = match path {
         [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
-        [section, name, ..] if section == "custom" || section == "secrets" => {
+        [section, name, ..] if ["custom", "secrets", "compute"].contains(&section.as_str()) => {
             format!("{section}.{name}")
         }
         [section, records, name, ..] if section == "dns" && records == "records" => {

@@ -1,7 +1,7 @@
 //! Security groups: made, described, tagged and deleted.
 //!
-//! A new group lets nothing in and everything out. A group that a database or another group's rule
-//! uses is not deleted; the default group of a VPC never is.
+//! A new group lets nothing in and everything out. A group that a database, an instance or another
+//! group's rule uses is not deleted; the default group of a VPC never is.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,8 @@ fn delete(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     }
     let mut others = site.state.ec2.groups.iter().filter(|(other, _)| *other != id);
     let is_named = others.any(|(_, other)| other.names(id));
-    if is_named || site.state.rds.instances.values().any(|instance| instance.is_in_group(id)) {
+    let is_used = site.state.rds.instances.values().any(|instance| instance.is_in_group(id));
+    if is_named || is_used || site.state.autoscaling.is_in_group(id) {
         let text = format!("resource {id} has a dependent object");
         return Err(Refusal::new("DependencyViolation", text));
     }
@@ -172,12 +173,17 @@ fn tag(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     if ids.is_empty() {
         return Err(missing("Resources"));
     }
-    if let Some(id) = ids.iter().find(|id| !site.state.ec2.groups.contains_key(*id)) {
+    let ec2 = &mut site.state.ec2;
+    let is_there = |id: &&String| ec2.groups.contains_key(*id) || ec2.templates.contains_key(*id);
+    if let Some(id) = ids.iter().find(|id| !is_there(id)) {
         return Err(no_group(id));
     }
     for id in &ids {
-        if let Some(group) = site.state.ec2.groups.get_mut(id) {
+        if let Some(group) = ec2.groups.get_mut(id) {
             group.tags.extend(tags.clone());
+        }
+        if let Some(template) = ec2.templates.get_mut(id) {
+            template.tags.extend(tags.clone());
         }
     }
     Ok(json!({"Return": true}))

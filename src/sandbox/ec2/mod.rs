@@ -1,7 +1,8 @@
-//! EC2: VPCs and subnets, which are seeded and only read, and security groups.
+//! EC2: VPCs and subnets, which are seeded and only read, security groups and launch templates.
 
 mod group;
 mod permission;
+mod template;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
 pub(in crate::sandbox) use self::group::Group;
+pub(in crate::sandbox) use self::template::Template;
 
 use super::args::Args;
 use super::page;
@@ -18,7 +20,8 @@ use super::services::{Operation, Site};
 use crate::model::Scope;
 
 /// The operations.
-pub(super) const OPERATIONS: &[&[Operation]] = &[READS, group::OPERATIONS, permission::OPERATIONS];
+pub(super) const OPERATIONS: &[&[Operation]] =
+    &[READS, group::OPERATIONS, permission::OPERATIONS, template::OPERATIONS];
 
 const READS: &[Operation] = &[
     Operation {
@@ -44,6 +47,8 @@ pub(super) struct State {
     pub(super) default_subnets: Vec<String>,
     /// The security groups by id.
     pub(super) groups: BTreeMap<String, Group>,
+    /// The launch templates by id.
+    pub(super) templates: BTreeMap<String, Template>,
 }
 
 impl State {

@@ -34,6 +34,8 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("iam_role", "RoleDetailList", "RoleName"),
     ("iam_role", "Roles", "RoleName"),
     ("secret", "SecretList", "Name"),
+    ("launch_template", "LaunchTemplates", "LaunchTemplateName"),
+    ("autoscaling_group", "AutoScalingGroups", "AutoScalingGroupName"),
 ];
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {

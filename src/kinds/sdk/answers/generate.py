@@ -33,7 +33,10 @@ OPERATIONS = {
         "DescribeSecurityGroups",
         "AuthorizeSecurityGroupIngress",
         "RevokeSecurityGroupIngress",
+        "DescribeLaunchTemplates",
+        "DescribeLaunchTemplateVersions",
     ],
+    "autoscaling": ["DescribeAutoScalingGroups"],
     "iam": ["GetAccountAuthorizationDetails", "ListRoles", "GetRole", "ListRoleTags"],
 }
 # Newer than the SDK in Cargo.lock.
@@ -41,6 +44,7 @@ NOT_IN_THE_SDK = {"PrimaryEndpoint", "VPCNetworkingEnabled", "InternetAccessGate
 NAMESPACES = {
     "rds": "http://rds.amazonaws.com/doc/2014-10-31/",
     "ec2": "http://ec2.amazonaws.com/doc/2016-11-15/",
+    "autoscaling": "http://autoscaling.amazonaws.com/doc/2011-01-01/",
     "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
 }
 
@@ -67,7 +71,7 @@ class Writer:
         if shape.type_name == "timestamp":
             fraction = f".{self.count:03}" if self.count % 2 else ""
             return f"2026-11-{1 + self.count % 28:02}T08:09:10{fraction}Z"
-        return str(self.count)
+        return f"{self.count}.5" if shape.type_name == "double" else str(self.count)
 
     def write(self, shape, tag, depth):
         indent = "  " * depth
