@@ -6,6 +6,7 @@
 
 mod accounts;
 mod aurora;
+mod buckets;
 mod compute;
 mod custom;
 mod faults;

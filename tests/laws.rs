@@ -1,6 +1,7 @@
 //! Laws of the differ and the calls of every kind, on values that nobody chose.
 
 mod aurora;
+mod buckets;
 mod compute;
 mod model;
 mod nature;

@@ -17,6 +17,7 @@ use super::credentials::{self, Wallet};
 use super::json::JsonClient;
 use super::query::{QueryClient, home};
 use super::rest::RestClient;
+use super::s3::S3Client;
 use super::{Account, Accounts, Role, Timeouts};
 use crate::kinds;
 use crate::kinds::sdk::{Clients, Failure, WholeAnswers, json, query};
@@ -201,6 +202,8 @@ impl Session {
         let trails = [trail(account).await?, trail(&global).await?];
         let (rest_wallet, rest_clock) = (wallet.clone(), Arc::clone(&clock));
         let route53 = RestClient::new(account, &config, timeouts, rest_wallet, rest_clock)?;
+        let (s3_wallet, s3_clock) = (wallet.clone(), Arc::clone(&clock));
+        let s3 = S3Client::new(account, &config, timeouts, s3_wallet, s3_clock)?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
@@ -215,6 +218,7 @@ impl Session {
                 cloud_control: Box::new(cloud_control),
                 secrets_manager: Box::new(secrets_manager),
                 route53: Box::new(route53),
+                s3: Box::new(s3),
             },
             trails,
             wallet,

@@ -21,6 +21,7 @@ mod identity;
 mod json;
 mod query;
 mod rest;
+mod s3;
 mod signed;
 #[cfg(test)]
 mod testing;

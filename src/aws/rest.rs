@@ -16,8 +16,7 @@ use url::Url;
 use super::credentials::Wallet;
 use super::signed::Signed;
 use super::{Account, Timeouts};
-use crate::kinds::sdk::query::Body;
-use crate::kinds::sdk::rest::{Outgoing, Rest};
+use crate::kinds::sdk::rest::{Incoming, Outgoing, Reply, Rest};
 use crate::kinds::sdk::{Failure, xml};
 use crate::model::{Clock, Region};
 
@@ -59,7 +58,7 @@ impl RestClient {
         Ok(Self { signed: Signed::new((SERVICE, url, region), timeouts, wallet, clock)? })
     }
 
-    async fn carry(&self, request: Outgoing) -> Result<String, Failure> {
+    async fn carry(&self, request: Outgoing) -> Result<Incoming, Failure> {
         let url = address(self.signed.endpoint(), &request);
         let method = if request.method == "GET" { Method::GET } else { Method::POST };
         let headers: &[(&str, &str)] = match request.body.is_empty() {
@@ -68,14 +67,14 @@ impl RestClient {
         };
         let answer = self.signed.send((method, url), headers, request.body).await?;
         match answer.is_success() {
-            true => Ok(answer.body),
+            true => Ok(Incoming { headers: Vec::new(), body: answer.body }),
             false => Err(refused(answer.status, &answer.body)),
         }
     }
 }
 
 impl Rest for RestClient {
-    fn send(&self, request: Outgoing) -> Body<'_> {
+    fn send(&self, request: Outgoing) -> Reply<'_> {
         Box::pin(self.carry(request))
     }
 }
@@ -99,17 +98,17 @@ fn place(account: &Account, config: &SdkConfig) -> Result<(Region, Url), Failure
 }
 
 /// Adds path and query to an address.
-fn address(endpoint: &Url, request: &Outgoing) -> Url {
+pub(super) fn address(endpoint: &Url, request: &Outgoing) -> Url {
     let encoded = |text: &str| utf8_percent_encode(text, RESERVED).to_string();
     let mut url = endpoint.clone();
     let path: Vec<String> = request.path.iter().map(|part| encoded(part)).collect();
     url.set_path(&format!("{}/{}", endpoint.path().trim_end_matches('/'), path.join("/")));
     if !request.query.is_empty() {
-        let pairs: Vec<String> = request
-            .query
-            .iter()
-            .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))
-            .collect();
+        let pair = |(name, value): &(&str, String)| match value.is_empty() {
+            true => encoded(name),
+            false => format!("{}={}", encoded(name), encoded(value)),
+        };
+        let pairs: Vec<String> = request.query.iter().map(pair).collect();
         url.set_query(Some(&pairs.join("&")));
     }
     url
@@ -117,7 +116,7 @@ fn address(endpoint: &Url, request: &Outgoing) -> Url {
 
 /// Reads an error: `Error` with `Code` and `Message`, or, of an invalid batch, a document that is called
 /// as its code and holds messages.
-fn refused(status: u16, body: &str) -> Failure {
+pub(super) fn refused(status: u16, body: &str) -> Failure {
     let plain = || format!("status {status} without a message");
     let Ok(root) = xml::parse(body) else {
         return Failure::Refused { status, code: None, message: plain() };
@@ -159,7 +158,7 @@ mod tests {
             method: "GET",
             path: ["2013-04-01", "hostedzone", "Z1", "rrset"].map(str::to_owned).into(),
             query: vec![("name", "\\052.a b+c.".to_owned())],
-            body: String::new(),
+            ..Outgoing::default()
         };
         let url = address(&Url::parse("http://127.0.0.1:1/").unwrap(), &request);
         let expected = "http://127.0.0.1:1/2013-04-01/hostedzone/Z1/rrset?name=%5C052.a%20b%2Bc.";

@@ -1,7 +1,7 @@
 //! Signs one request with Signature Version 4, sends it, and says how far it came.
 //!
 //! The transport of the services that are spoken without their SDK crates: Query forms
-//! ([`super::query`]), JSON ([`super::json`]) and XML ([`super::rest`]). The signature is the SDK's own (`aws-sigv4`), and
+//! ([`super::query`]), JSON ([`super::json`]) and XML ([`super::rest`], [`super::s3`]). The signature is the SDK's own (`aws-sigv4`), and
 //! credentials come from the same wallet as the SDK's.
 //!
 //! Invariants: one request per call, no redirects, bounded in time.
@@ -9,7 +9,10 @@
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings,
+    UriPathNormalizationMode, sign,
+};
 use aws_sigv4::sign::v4;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -32,6 +35,7 @@ pub(super) struct Signed {
     service: &'static str,
     wallet: Wallet,
     clock: Arc<dyn Clock>,
+    settings: SigningSettings,
 }
 
 /// Is an answer, whatever its status.
@@ -61,7 +65,18 @@ impl Signed {
             .user_agent(concat!("levelset/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Failure::Unsent { reason: chain(&error) })?;
-        Ok(Self { http, endpoint, region, service, wallet, clock })
+        let settings = SigningSettings::default();
+        Ok(Self { http, endpoint, region, service, wallet, clock, settings })
+    }
+
+    /// Signs as S3 asks for: paths as they are sent, neither encoded once more nor made shorter, and
+    /// the digest of the body in a header of its own.
+    #[must_use]
+    pub(super) fn for_objects(mut self) -> Self {
+        self.settings.percent_encoding_mode = PercentEncodingMode::Single;
+        self.settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        self.settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+        self
     }
 
     /// Posts a body with these headers, which are signed.
@@ -114,7 +129,7 @@ impl Signed {
             .region(self.region.as_str())
             .name(self.service)
             .time(time_of(&*self.clock))
-            .settings(SigningSettings::default())
+            .settings(self.settings.clone())
             .build()
             .map_err(|error| unsent(chain(&error)))?
             .into();
@@ -161,21 +176,72 @@ mod tests {
         }
     }
 
-    /// Returns the signature of a request to Route 53.
-    fn signature(method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    fn signed(service: &'static str, endpoint: &str, region: &str) -> Signed {
         let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
         let clock: Arc<dyn Clock> = Arc::new(Midnight);
-        let wallet =
-            Wallet::new(SharedCredentialsProvider::new(credentials.clone()), Arc::clone(&clock));
-        let endpoint = Url::parse("https://route53.amazonaws.com/").unwrap();
-        let url = endpoint.join(path).unwrap();
+        let wallet = Wallet::new(SharedCredentialsProvider::new(credentials), Arc::clone(&clock));
         let second = Duration::from_secs(1);
         let timeouts = Timeouts { connect: second, attempt: second };
-        let place = ("route53", endpoint, Region::new("us-east-1"));
-        let signed = Signed::new(place, timeouts, wallet, clock).unwrap();
-        let made = signed.signature(credentials, (&method, &url), headers, body).unwrap();
+        let place = (service, Url::parse(endpoint).unwrap(), Region::new(region.to_owned()));
+        Signed::new(place, timeouts, wallet, clock).unwrap()
+    }
+
+    /// Returns the headers that sign a request to a path, or to another host.
+    fn headers_of(
+        signed: &Signed,
+        (method, path): (Method, &str),
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Vec<(&'static str, String)> {
+        let credentials = Credentials::new("AKIDEXAMPLE", "secret", None, None, "test");
+        let url = signed.endpoint.join(path).unwrap();
+        signed.signature(credentials, (&method, &url), headers, body).unwrap()
+    }
+
+    fn signature_in(made: &[(&'static str, String)]) -> String {
         let (_, value) = made.iter().find(|(name, _)| *name == "authorization").unwrap();
         value.split_once("Signature=").unwrap().1.to_owned()
+    }
+
+    /// Returns the signature of a request to Route 53.
+    fn signature(method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+        let signed = signed("route53", "https://route53.amazonaws.com/", "us-east-1");
+        signature_in(&headers_of(&signed, (method, path), headers, body))
+    }
+
+    /// The expected ones were made by botocore (`S3SigV4Auth`).
+    #[test]
+    fn a_signature_for_s3_is_what_botocore_makes_of_the_same_request() {
+        let signed = signed("s3", "https://s3.eu-west-1.amazonaws.com/", "eu-west-1").for_objects();
+        let owner = ("x-amz-expected-bucket-owner", "123456789012");
+        for (method, path, headers, body, expected) in [
+            (
+                Method::GET,
+                "https://a-b.s3.eu-west-1.amazonaws.com/?tagging",
+                vec![owner],
+                "",
+                "035eb74128d0a8ef52800e84ee390385f6af05eee5c00466fef7f485d6839262",
+            ),
+            (
+                Method::GET,
+                "/?bucket-region=eu-west-1&max-buckets=1000&continuation-token=a%2Fb%2Bc%3D",
+                Vec::new(),
+                "",
+                "a0cca43f5bc392e2238fac4a832979ed00327aaec3182f8548245655e8b4a17f",
+            ),
+            (
+                Method::PUT,
+                "/a.b?policy",
+                vec![("content-type", "application/json"), owner],
+                "{\"a\":1}",
+                "afce63ca34b6d726e8771fcea96ee2360e91ac80bbddb0e37326fa981ffa5ea3",
+            ),
+        ] {
+            let made = headers_of(&signed, (method, path), &headers, body);
+            assert_eq!(signature_in(&made), expected, "{path}");
+            let digest = hex::encode(Sha256::digest(body));
+            assert!(made.contains(&("x-amz-content-sha256", digest)), "{made:?}");
+        }
     }
 
     /// The expected ones were made by botocore, which knows nothing of this code.

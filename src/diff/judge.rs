@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    arn, certificate, dns, policy_document, schedule, set, storage, tags, value, version, window,
+    arn, certificate, dns, lifecycle, policy_document, schedule, set, storage, tags, value,
+    version, window,
 };
 use crate::model::{Bound, Compare, Observed, Readiness, Rule};
 
@@ -65,7 +66,7 @@ pub(super) fn judge(
     sides: &Sides<'_>,
 ) -> Judgement {
     match rule.compare {
-        Compare::Exact => Judgement::of(value::same(want, have), want),
+        Compare::Exact | Compare::Guard(_) => Judgement::of(value::same(want, have), want),
         Compare::FoldCase => Judgement::of(value::same_folded(want, have), want),
         Compare::Window => window::judge(want, have),
         Compare::Version { engine, allow_major } => {
@@ -95,6 +96,7 @@ pub(super) fn judge(
         Compare::PolicyDocuments { reserved } => {
             policy_document::judge_named(want, have, reserved, sides)
         }
+        Compare::LifecycleRules => lifecycle::judge(want, have),
         Compare::ArnTail => arn::judge(want, have, rule.unsaid),
         Compare::Certificate => certificate::judge(want, have),
         Compare::DnsName => Judgement::of(dns::same_name(want, have), want),

@@ -12,6 +12,7 @@ mod arn;
 mod certificate;
 mod dns;
 mod judge;
+mod lifecycle;
 mod parameters;
 mod permissions;
 mod policy_document;
@@ -173,6 +174,11 @@ fn cancel(rule: &Rule, want: &Value, have: Option<&Value>, queued: &Value) -> De
 }
 
 fn delta(rule: &Rule, from: Value, to: Value, why: String) -> Delta {
+    let security = rule.security
+        && match rule.compare {
+            Compare::Guard(protects) => value::same(&to, Some(&protects.into())),
+            _ => true,
+        };
     Delta {
         field: rule.field.to_owned(),
         parameter: rule.parameter.to_owned(),
@@ -180,7 +186,7 @@ fn delta(rule: &Rule, from: Value, to: Value, why: String) -> Delta {
         to,
         why,
         disruption: rule.disruption,
-        security: rule.security,
+        security,
         apply: rule.apply,
         origin: Origin::default(),
         timing: Timing::default(),

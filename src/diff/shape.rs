@@ -55,9 +55,10 @@ impl Shape {
             | Compare::Parameters
             | Compare::Permissions(_)
             | Compare::DnsValues { .. }
+            | Compare::LifecycleRules
             | Compare::PolicyDocuments { .. } => Self::List,
             Compare::Members { .. } => Self::Structure,
-            Compare::Exact | Compare::FoldCase => Self::Plain,
+            Compare::Exact | Compare::FoldCase | Compare::Guard(_) => Self::Plain,
             Compare::CreationTag(_)
             | Compare::TagValue { .. }
             | Compare::Schedule

@@ -52,6 +52,7 @@ kinds![
     launch_template,
     autoscaling_group,
     secret,
+    s3_bucket,
     route53_record_set,
     custom,
 ];

@@ -26,6 +26,7 @@ use crate::kinds::db_parameter_group::spec as parameter_group_spec;
 use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
 use crate::kinds::iam_role::spec as role_spec;
 use crate::kinds::route53_record_set::spec as dns_spec;
+use crate::kinds::s3_bucket::spec as bucket_spec;
 use crate::kinds::secret::spec as secret_spec;
 use crate::kinds::security_group::spec as group_spec;
 use crate::kinds::vpc::NAME as VPC;
@@ -162,6 +163,11 @@ fn workspace(
         let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
         let placement = secret_spec::Placement { scope, workspace, owner: &owner, adopt };
         resources.extend(secret_spec::resources(secrets, &placement));
+    }
+    if let Some(buckets) = &spec.resources.buckets {
+        let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
+        let placement = bucket_spec::Placement { scope, workspace, owner: &owner, adopt };
+        resources.extend(bucket_spec::resources(buckets, &placement));
     }
     if let Some(dns) = &spec.resources.dns {
         let (environment, adopt) = (&place.scope, object.adopts());

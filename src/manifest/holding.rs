@@ -11,6 +11,7 @@ use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::spec::Database;
 use crate::kinds::db_instance::{NAME as DB_INSTANCE, spec as instance};
 use crate::kinds::iam_role::{NAME as IAM_ROLE, spec as role};
+use crate::kinds::s3_bucket::{NAME as S3_BUCKET, spec as bucket};
 use crate::kinds::secret::{NAME as SECRET, spec as secret};
 use crate::model::ResourceId;
 
@@ -25,7 +26,11 @@ pub fn holdings(object: &Object) -> BTreeSet<String> {
     let secrets = spec.resources.secrets.iter().flatten();
     let secrets =
         secrets.map(|(key, it)| format!("{SECRET}/{}", secret::secret_name(name, key, it)));
-    databases.chain(roles).chain(secrets).collect()
+    // The account is not known here, and is part of a bucket's name.
+    let buckets = spec.resources.buckets.iter().flatten();
+    let buckets =
+        buckets.map(|(key, it)| format!("{S3_BUCKET}/{}", bucket::plain_name(name, key, it)));
+    databases.chain(roles).chain(secrets).chain(buckets).collect()
 }
 
 /// Returns a single database, or a cluster with its members.
@@ -42,6 +47,9 @@ fn databases(database: &Database, object: &str) -> Vec<String> {
 
 /// Returns the name of a resource that is one; `None` for any other.
 pub fn holding(id: &ResourceId) -> Option<String> {
+    if id.kind == S3_BUCKET {
+        return Some(format!("{S3_BUCKET}/{}", bucket::plain_name_of(id)));
+    }
     let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE, SECRET].contains(&id.kind);
     is_one.then(|| id.to_string())
 }
@@ -65,6 +73,7 @@ spec:
     database: {database}
     iam: {{roles: {{api: {{trust: {{services: [ecs-tasks.amazonaws.com]}}}}}}}}
     secrets: {{key: {{}}, other: {{name: Other}}}}
+    buckets: {{key: {{}}, other: {{name: example.com}}}}
 "
         );
         let object = parse("a.yaml", text.as_bytes()).objects.remove(0);
@@ -82,12 +91,12 @@ spec:
         agrees(
             "{engine: postgres, version: \"15\", sizeClass: db.r6g.large, identifier: Orders, \
              parameters: {work_mem: \"1\"}}",
-            4,
+            6,
         );
         agrees(
             "{engine: aurora-postgresql, version: \"16\", sizeClass: db.r6g.large, \
              cluster: {members: 2}}",
-            6,
+            8,
         );
     }
 }

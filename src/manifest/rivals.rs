@@ -11,6 +11,7 @@ use super::object::{Object, Spec};
 use super::placed::at_name;
 use crate::kinds::autoscaling_group::spec as compute;
 use crate::kinds::db_instance::spec::{self, Database};
+use crate::kinds::s3_bucket::spec as bucket;
 use crate::kinds::secret::spec as secret;
 use crate::model::{Key, Problem};
 
@@ -101,8 +102,12 @@ fn shared(object: &Object) -> Vec<Shared> {
     let secrets = spec.resources.secrets.iter().flatten();
     let secrets = secrets.map(|(name, it)| secret::secret_name(key, name, it));
     let secret = |name| Shared { what: "secret", name, field: "name of the secret" };
+    let buckets = spec.resources.buckets.iter().flatten();
+    let buckets = buckets.map(|(name, it)| bucket::plain_name(key, name, it));
+    let bucket = |name| Shared { what: "bucket", name, field: "name of the bucket" };
     let groups = spec.resources.compute.iter().flatten();
     let groups = groups.map(|(name, it)| compute::group_name(key, name, it));
     let group = |name| Shared { what: "Auto Scaling group", name, field: "name of the group" };
-    databases.map(database).chain(secrets.map(secret)).chain(groups.map(group)).collect()
+    let shared = databases.map(database).chain(secrets.map(secret)).chain(buckets.map(bucket));
+    shared.chain(groups.map(group)).collect()
 }

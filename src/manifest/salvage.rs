@@ -28,6 +28,7 @@ const OPEN: [&str; 13] = [
     "/spec/resources/iam",
     "/spec/resources/iam/roles",
     "/spec/resources/secrets",
+    "/spec/resources/buckets",
     "/spec/resources/dns",
     "/spec/resources/dns/records",
     "/spec/resources/compute",

@@ -11,6 +11,7 @@ use crate::kinds::custom::spec::{self as custom_spec, CustomResource};
 use crate::kinds::db_instance::spec::{Database, check};
 use crate::kinds::iam_role::spec::{self as iam_spec, Iam, Surroundings};
 use crate::kinds::route53_record_set::spec::{self as dns_spec, Dns};
+use crate::kinds::s3_bucket::spec::{self as bucket_spec, Bucket};
 use crate::kinds::secret::spec::{self as secret_spec, Secret};
 use crate::kinds::security_group::spec::{self as group_spec, TrafficRule};
 use crate::model::policy::DeletionPolicy;
@@ -46,6 +47,9 @@ pub struct Resources {
     /// `api-key` of the workspace `team-a` is called `team-a/api-key` in AWS. No value is in Git.
     /// Default: none.
     pub secrets: Option<BTreeMap<String, Secret>>,
+    /// Buckets of Amazon S3 by name: lower-case letters, digits and hyphens. The bucket `uploads` of
+    /// the workspace `team-a` is called `team-a-uploads-ACCOUNT-REGION-an` in AWS. Default: none.
+    pub buckets: Option<BTreeMap<String, Bucket>>,
     /// Records in hosted zones of Route 53. Default: none.
     pub dns: Option<Dns>,
     /// Auto Scaling groups with their launch templates by name: lower-case letters, digits and hyphens.
@@ -91,12 +95,28 @@ impl WorkspaceSpec {
         let mut found = policy::check_environment(&self.environment);
         found.extend(policy::check_ignore(&self.reconcile_policy.ignore));
         found.extend(self.resources.check(name));
+        found.extend(self.check_snapshot());
+        found
+    }
+
+    /// Tells what `deletion: snapshot` means where there are no snapshots.
+    fn check_snapshot(&self) -> Vec<Finding> {
         let resources = &self.resources;
-        let is_snapshot = self.reconcile_policy.deletion == DeletionPolicy::Snapshot;
-        if is_snapshot && resources.compute.is_some() && resources.database.is_none() {
+        let pointer = "/spec/reconcilePolicy/deletion";
+        let mut found = Vec::new();
+        if self.reconcile_policy.deletion != DeletionPolicy::Snapshot {
+            return found;
+        }
+        if resources.compute.is_some() && resources.database.is_none() {
             let message = "there is no snapshot of instances: they are ended, as delete says";
-            let pointer = "/spec/reconcilePolicy/deletion";
             found.push(Finding::notice(pointer, "NothingToSnapshot", message));
+        }
+        if resources.buckets.as_ref().is_some_and(|it| !it.is_empty()) {
+            let message = "there are no snapshots of buckets: they stay when their manifest goes";
+            found.push(
+                Finding::notice(pointer, "NoSnapshotOfBuckets", message)
+                    .hint("deletion: delete deletes those that hold nothing"),
+            );
         }
         found
     }
@@ -119,6 +139,8 @@ impl Resources {
         found.extend(self.iam.iter().flat_map(|it| within("iam", iam_spec::check(it, around))));
         let secrets = self.secrets.iter().flat_map(|it| secret_spec::check(it, name));
         found.extend(within("secrets", secrets.collect()));
+        let buckets = self.buckets.iter().flat_map(|it| bucket_spec::check(it, name));
+        found.extend(within("buckets", buckets.collect()));
         found.extend(self.dns.iter().flat_map(|it| within("dns", dns_spec::check(it))));
         let compute = self.compute.iter();
         let compute = compute.flat_map(|it| compute_spec::check(it, name, self.network.is_some()));

@@ -241,10 +241,10 @@ fn has_tags(item: &Value, wanted: &BTreeMap<String, String>) -> bool {
 }
 
 impl Resource {
-    /// Lists the resources whose outputs are needed, without duplicates.
+    /// Lists the other resources whose outputs are needed, without duplicates.
     pub fn references(&self) -> Vec<&ResourceId> {
-        let mut found: Vec<&ResourceId> =
-            self.fields.values().flat_map(Input::references).collect();
+        let all = self.fields.values().flat_map(Input::references);
+        let mut found: Vec<&ResourceId> = all.filter(|id| **id != self.id).collect();
         found.sort();
         found.dedup();
         found

@@ -29,6 +29,9 @@ pub struct List {
     pub only: Option<(&'static str, &'static [&'static str])>,
     /// A request parameter that is set to `true`, without which the list is not of everything.
     pub flag: Option<&'static str>,
+    /// A request parameter that takes the region, of a service whose list is of every region
+    /// otherwise.
+    pub region: Option<&'static str>,
     /// The request parameter for the page size, and its largest value.
     pub page_size: (&'static str, u32),
     /// The request parameter and the answer's member that carry the continuation.
@@ -144,6 +147,13 @@ pub trait Kind: Send + Sync + 'static {
         &[]
     }
 
+    /// Returns what a detail or the tags are by an error of AWS that says that there are none: an
+    /// answer, and no doubt. `None` for every other error.
+    fn nothing(&self, operation: &str, code: &str) -> Option<Value> {
+        let _ = (operation, code);
+        None
+    }
+
     /// Returns the read of the tags, for a kind whose describe answer holds none.
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         let _ = actual;
@@ -243,6 +253,12 @@ pub trait Kind: Send + Sync + 'static {
     ///
     /// `snapshot` is the name under which a kind that holds data keeps it; without one the data go.
     fn delete(&self, id: &ResourceId, actual: &Observed, snapshot: Option<&str>) -> Deletion;
+
+    /// Tells whether nothing can hold what is in a resource but itself: then `deletion: snapshot`, which
+    /// means to keep that, leaves it.
+    fn has_no_snapshot(&self) -> bool {
+        false
+    }
 
     /// Says of a resource that AWS deletes by itself later, and until then gives back to whoever asks,
     /// what a reader should know: a removal has nothing left to do about it.

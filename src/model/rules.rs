@@ -243,6 +243,9 @@ pub enum Compare {
     Exact,
     /// The same text, letter case aside.
     FoldCase,
+    /// The same value, of which this one protects something: a danger, where the rule says so, only
+    /// when it is declared and AWS has another. What somebody closed is opened again in no hurry.
+    Guard(&'static str),
     /// A dotted version by components: what is declared is a prefix; behind is drift, ahead is not
     /// (AWS upgrades by itself and cannot go back).
     Version {
@@ -323,6 +326,8 @@ pub enum Compare {
     Schedule,
     /// A policy document of IAM, by what it means.
     PolicyDocument,
+    /// The rules of a bucket's lifecycle by their ids, in any order and spelling.
+    LifecycleRules,
     /// Policy documents by name, in a list of structures with `PolicyName` and `PolicyDocument`; a
     /// name that is declared as `null` must not be there.
     PolicyDocuments {

@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
 
 use super::{Mark, Observer, doubt, list, lock, tags_of, target};
 use crate::model::kind::LOOKS_SERVED;
-use crate::model::{Bound, Cause, Doubt, Kind, Observed, ResourceId};
+use crate::model::{Bound, CallError, Cause, Doubt, Kind, Observed, ResourceId};
 
 /// Holds what was read of each resource.
 #[derive(Debug, Default)]
@@ -92,7 +93,11 @@ impl Observer {
         let target = target(&desired.id, Cause::Detail);
         let mut enriched = (*actual).clone();
         for call in calls {
-            let answer = list::follow(&*self.cloud, &target, call).await.map_err(doubt)?;
+            let operation = call.operation.clone();
+            let answer = match list::follow(&*self.cloud, &target, call).await {
+                Ok(answer) => answer,
+                Err(error) => nothing(kind, &operation, error)?,
+            };
             list::merge(&mut enriched.members, answer);
         }
         Ok(Arc::new(enriched))
@@ -114,12 +119,27 @@ impl Observer {
         }
         let Some(call) = kind.read_tags(&actual) else { return Ok(actual) };
         let target = target(id, Cause::Detail);
-        let answer = self.cloud.call(&target, &call).await.map_err(doubt)?;
+        let answer = match self.cloud.call(&target, &call).await {
+            Ok(answer) => answer.as_object().cloned().unwrap_or_default(),
+            Err(error) => nothing(kind, &call.operation, error)?,
+        };
         let mut tagged = (*actual).clone();
-        tagged.tags = answer.as_object().and_then(tags_of);
+        tagged.tags = tags_of(&answer);
         if tagged.tags.is_none() {
             return Err(Doubt::Failed(format!("{call} answered no tags")));
         }
         Ok(Arc::new(tagged))
+    }
+}
+
+/// Returns what an error says that there is none of.
+fn nothing(
+    kind: &dyn Kind,
+    operation: &str,
+    error: CallError,
+) -> Result<Map<String, Value>, Doubt> {
+    match kind.nothing(operation, &error.code) {
+        Some(Value::Object(members)) => Ok(members),
+        _ => Err(doubt(error)),
     }
 }

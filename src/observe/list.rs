@@ -22,6 +22,9 @@ pub(super) async fn all(
     if let Some(parameter) = list.flag {
         first = first.with(parameter, true);
     }
+    if let Some(parameter) = list.region {
+        first = first.with(parameter, target.scope.region.as_str());
+    }
     let mut items = Vec::new();
     let mut marker: Option<String> = None;
     for _ in 0..PAGES {

@@ -310,9 +310,10 @@ pub fn observed(members: Map<String, Value>, at: Timestamp) -> Observed {
     Observed { members, tags, at }
 }
 
-/// Returns the tags that an answer holds: RDS names them `TagList`, EC2 `Tags`.
+/// Returns the tags that an answer holds: RDS names them `TagList`, EC2 `Tags`, S3 `TagSet`.
 fn tags_of(members: &Map<String, Value>) -> Option<BTreeMap<String, String>> {
-    let list = members.get("TagList").or_else(|| members.get("Tags"))?.as_array()?;
+    let mut names = ["TagList", "Tags", "TagSet"].into_iter();
+    let list = names.find_map(|name| members.get(name))?.as_array()?;
     let text = |tag: &Value, name: &str| tag.get(name)?.as_str().map(str::to_owned);
     Some(
         list.iter()

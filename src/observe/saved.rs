@@ -5,12 +5,16 @@
 //!
 //! What AWS answers one by one stands in the item of the list that it belongs to: `Parameters` in a
 //! group, `TagList`, and in an item of `SecretList` the `ReplicationStatus` of `describe-secret` and the
-//! `ResourcePolicy` of `get-resource-policy` (`null` for none).
+//! `ResourcePolicy` of `get-resource-policy` (`null` for none). An item of `Buckets` holds the members of
+//! `get-bucket-tagging` (`TagSet`), `get-bucket-versioning` (`Status`), `get-bucket-encryption`,
+//! `get-public-access-block`, `get-bucket-ownership-controls`, `get-bucket-lifecycle-configuration`
+//! (`Rules`) and `get-bucket-policy` (`Policy`), as far as the manifest declares them.
 //!
 //! The record sets of several hosted zones are told apart by the zones' ids:
 //! `{"ResourceRecordSets": {"Z1": [...], "Z2": [...]}}`; a list is that of the only zone in
 //! `HostedZones`.
 
+mod buckets;
 mod zones;
 
 use std::collections::BTreeMap;
@@ -25,6 +29,9 @@ pub const NOT_RECORDED: &str = "NotRecorded";
 
 /// The members that say whether a list goes on.
 const PAGING: [&str; 3] = ["NextToken", "Marker", "IsTruncated"];
+
+/// The parameter that asks a list for what is in a region, and the member that says so.
+const REGION: &str = "BucketRegion";
 
 /// Holds saved answers.
 #[derive(Debug, Clone)]
@@ -85,11 +92,15 @@ impl Saved {
     fn answer(&self, call: &Call) -> Result<Value, CallError> {
         if let Some(list) = self.lists.get(&*call.operation) {
             let items = self.list(list, call)?;
-            let kept: Vec<&Value> = items.iter().filter(|item| matches(item, call)).collect();
+            let kept = items.iter().filter(|item| matches(item, call) && is_here(item, call));
+            let kept: Vec<&Value> = kept.collect();
             if kept.is_empty() && names(call).next().is_some() {
                 return Err(not_found(call));
             }
             return Ok(json!({ (*list): kept }));
+        }
+        if let Some(part) = self.part_of_bucket(call) {
+            return part;
         }
         match &*call.operation {
             "ListTagsForResource" => self.tags(call),
@@ -197,7 +208,7 @@ fn misspelt<'a>(list: &str, answers: &'a Map<String, Value>) -> Option<&'a Strin
 
 /// Lists the names that a call asks for; paging parameters aside.
 fn names(call: &Call) -> impl Iterator<Item = (&String, &Value)> {
-    let paging = ["Marker", "NextToken"];
+    let paging = ["Marker", "NextToken", "ContinuationToken", REGION];
     call.params
         .iter()
         .filter(move |(name, value)| value.is_string() && !paging.contains(&name.as_str()))
@@ -206,6 +217,12 @@ fn names(call: &Call) -> impl Iterator<Item = (&String, &Value)> {
 /// Tells whether an item has every name that the call asks for.
 fn matches(item: &Value, call: &Call) -> bool {
     names(call).all(|(name, value)| item.get(name).is_none_or(|there| same_name(there, value)))
+}
+
+/// Tells whether an item is in the region that a list is asked for; one that does not say where it is, is.
+fn is_here(item: &Value, call: &Call) -> bool {
+    let asked = call.params.get(REGION);
+    asked.is_none_or(|asked| item.get(REGION).is_none_or(|there| there == asked))
 }
 
 fn same_name(there: &Value, asked: &Value) -> bool {

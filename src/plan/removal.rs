@@ -207,7 +207,10 @@ fn policy(departure: &Departure<'_>, leaving: &Leaving<'_>, dependents: &[Step])
     if dependents.iter().any(stays) || matches!(leaving.claim, Some(Claim::Declares(_))) {
         return DeletionPolicy::Retain;
     }
-    departure.policy.min(leaving.owned.policy)
+    match departure.policy.min(leaving.owned.policy) {
+        DeletionPolicy::Snapshot if leaving.kind.has_no_snapshot() => DeletionPolicy::Retain,
+        policy => policy,
+    }
 }
 
 /// True for what stays only until the object itself does not use it any more.

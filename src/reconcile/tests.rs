@@ -1,6 +1,7 @@
 //! The pass on the sandbox, in virtual time: real kinds, a real differ, a store in memory.
 
 mod answers;
+mod buckets;
 mod compute;
 mod custom;
 mod details;

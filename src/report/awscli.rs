@@ -50,9 +50,10 @@ fn hindrance(verdict: &Verdict) -> Option<String> {
 
 /// Renders one call as one command.
 pub fn command(call: &Call, region: &str) -> String {
-    // The CLI calls this service by another name than its endpoint.
+    // The CLI calls these services by other names than their endpoints.
     let service = match &*call.service {
         "cloudcontrolapi" => "cloudcontrol",
+        "s3" => "s3api",
         service => service,
     };
     let mut words = vec![format!("aws {service} {}", kebab(&call.operation))];

@@ -22,6 +22,7 @@ mod page;
 mod rds;
 mod refusal;
 mod route53;
+mod s3;
 mod secrets_manager;
 mod services;
 mod spoil;

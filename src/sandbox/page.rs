@@ -45,6 +45,10 @@ pub(super) const IAM: Paging =
 pub(super) const SECRETS: Paging =
     Paging { size: "MaxResults", range: (1, 100), default: 100, marker: "NextToken" };
 
+/// The S3 API pages buckets by 10,000 unless fewer are asked for.
+pub(super) const BUCKETS: Paging =
+    Paging { size: "MaxBuckets", range: (1, 10_000), default: 10_000, marker: "ContinuationToken" };
+
 impl Paging {
     /// Answers one page of `items`, which are in the order of their names.
     ///

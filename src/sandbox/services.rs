@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rds::engine::Catalog;
 use super::refusal::Answer;
 use super::settings::Settings;
-use super::{autoscaling, cloud_control, ec2, iam, rds, route53, secrets_manager, sts};
+use super::{autoscaling, cloud_control, ec2, iam, rds, route53, s3, secrets_manager, sts};
 use crate::model::{Call, Scope};
 
 /// Describes one operation.
@@ -46,6 +46,8 @@ pub(super) const OPERATIONS: &[&[Operation]] = &[
     rds::snapshot::OPERATIONS,
     rds::tags::OPERATIONS,
     route53::OPERATIONS,
+    s3::OPERATIONS,
+    s3::PARTS,
     secrets_manager::OPERATIONS,
     sts::OPERATIONS,
 ];
@@ -80,6 +82,7 @@ pub(super) struct State {
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) catalog: Catalog,
+    pub(super) s3: s3::State,
     pub(super) sessions: sts::Sessions,
 }
 

@@ -17,6 +17,8 @@ const NATIVE: &[(&str, &str)] = &[
     ("AWS::IAM::RolePolicy", "iam.roles.NAME.inline"),
     ("AWS::EC2::LaunchTemplate", "compute"),
     ("AWS::AutoScaling::AutoScalingGroup", "compute"),
+    ("AWS::S3::Bucket", "buckets"),
+    ("AWS::S3::BucketPolicy", "buckets.NAME.policy"),
     ("AWS::SecretsManager::ResourcePolicy", "secrets.NAME.policy"),
     ("AWS::SecretsManager::RotationSchedule", "secrets.NAME.rotation"),
     ("AWS::SecretsManager::Secret", "secrets"),

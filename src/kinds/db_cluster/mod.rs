@@ -51,6 +51,7 @@ impl Kind for DbCluster {
             identifier: "DBClusterIdentifier",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

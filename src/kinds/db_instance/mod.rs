@@ -66,6 +66,7 @@ impl Kind for DbInstance {
             identifier: "DBInstanceIdentifier",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

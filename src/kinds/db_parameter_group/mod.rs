@@ -55,6 +55,7 @@ impl Kind for DbParameterGroup {
             identifier: "DBParameterGroupName",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

@@ -54,6 +54,7 @@ impl Kind for DbSubnetGroup {
             identifier: "DBSubnetGroupName",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxRecords", 100),
             marker: ("Marker", "Marker"),
         }]

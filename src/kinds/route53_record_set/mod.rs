@@ -83,6 +83,7 @@ impl Kind for RecordSet {
             identifier: "Id",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxItems", 100),
             marker: ("Marker", "NextMarker"),
         }];

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::kinds::sdk::query::Give;
-use crate::kinds::sdk::rest::{self, At, Operation, Part};
+use crate::kinds::sdk::rest::{self, At, Operation, Part, Shape};
 use crate::kinds::sdk::{Clients, Failure};
 use crate::model::Call;
 
@@ -19,22 +19,27 @@ const OPERATIONS: &[Operation] = &[
         name: "ListHostedZones",
         method: "GET",
         path: &[VERSION, "hostedzone"],
+        of: None,
         parameters: &[("Marker", At::Query("marker")), ("MaxItems", At::Query("maxitems"))],
         body: None,
+        answer: Shape::Members("ListHostedZonesResponse"),
         members: MEMBERS,
     },
     Operation {
         name: "GetHostedZone",
         method: "GET",
         path: &[VERSION, "hostedzone", "{Id}"],
+        of: None,
         parameters: &[("Id", At::Path)],
         body: None,
+        answer: Shape::Members("GetHostedZoneResponse"),
         members: MEMBERS,
     },
     Operation {
         name: "ListResourceRecordSets",
         method: "GET",
         path: &[VERSION, "hostedzone", "{HostedZoneId}", "rrset"],
+        of: None,
         parameters: &[
             ("HostedZoneId", At::Path),
             ("StartRecordName", At::Query("name")),
@@ -43,17 +48,20 @@ const OPERATIONS: &[Operation] = &[
             ("MaxItems", At::Query("maxitems")),
         ],
         body: None,
+        answer: Shape::Members("ListResourceRecordSetsResponse"),
         members: MEMBERS,
     },
     Operation {
         name: "ChangeResourceRecordSets",
         method: "POST",
         path: &[VERSION, "hostedzone", "{HostedZoneId}", "rrset", ""],
+        of: None,
         parameters: &[("HostedZoneId", At::Path), ("ChangeBatch", At::Body(BATCH))],
         body: Some((
             "ChangeResourceRecordSetsRequest",
             "https://route53.amazonaws.com/doc/2013-04-01/",
         )),
+        answer: Shape::Members("ChangeResourceRecordSetsResponse"),
         members: MEMBERS,
     },
 ];

@@ -49,6 +49,8 @@ pub(crate) struct Clients {
     pub(crate) secrets_manager: Box<dyn json::Json>,
     /// The client for Route 53.
     pub(crate) route53: Box<dyn rest::Rest>,
+    /// The client for S3.
+    pub(crate) s3: Box<dyn rest::Rest>,
 }
 
 /// The future of one call's answer.

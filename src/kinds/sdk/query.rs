@@ -72,7 +72,8 @@ pub(crate) struct Operation {
     pub(crate) name: &'static str,
     /// Its parameters: API name, wire name, type.
     pub(crate) parameters: &'static [(&'static str, &'static str, Take)],
-    /// The members of its answer, at any depth, that are more than a capitalised text.
+    /// The members of its answer, at any depth, that are more than a capitalised text; `And/Tag` is
+    /// the one in an element of that name.
     pub(crate) members: &'static [(&'static str, Give)],
 }
 
@@ -121,6 +122,8 @@ impl Take {
 pub(crate) enum Give {
     /// A list under this API name.
     List(&'static str),
+    /// One item of a list under this API name, which has no element around it.
+    Items(&'static str),
     /// A text under this API name.
     Named(&'static str),
     /// A number.
@@ -150,13 +153,19 @@ pub(crate) async fn ask(
     operation.answer(protocol.is_wrapped, &body)
 }
 
-/// Reads the XML of a success of an operation whose members are not in an element of their own.
+/// Reads the XML of a success whose outermost element has this name and holds the members.
 pub(crate) fn read(
-    name: &'static str,
+    root: &'static str,
     members: &'static [(&'static str, Give)],
     body: &str,
-) -> Result<Value, Failure> {
-    Operation { name, parameters: &[], members }.answer(false, body)
+) -> Result<Map<String, Value>, Failure> {
+    let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
+    let element = xml::parse(body).map_err(|error| unreadable(error.to_string()))?;
+    if element.name != root {
+        return Err(unreadable(format!("the answer is <{}> and not <{root}>", element.name)));
+    }
+    let operation = Operation { name: root, parameters: &[], members };
+    operation.structure(&element).map_err(unreadable)
 }
 
 impl Operation {
@@ -203,14 +212,31 @@ impl Operation {
 
     /// Reads the members of a structure.
     fn structure(&self, element: &Element) -> Result<Map<String, Value>, String> {
-        element.children.iter().map(|child| self.member(child)).collect()
+        let mut found = Map::new();
+        for child in &element.children {
+            let (name, value) = self.member(&element.name, child)?;
+            match (found.get_mut(&name), value) {
+                (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+                (_, value) => drop(found.insert(name, value)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns what the table says of a member: of that one of `parent`, or of any of its name.
+    fn give(&self, parent: &str, wire: &str) -> Option<Give> {
+        let find = |is_it: &dyn Fn(&str) -> bool| {
+            self.members.iter().find(|(name, _)| is_it(name)).map(|(_, give)| *give)
+        };
+        find(&|name| name.split_once('/') == Some((parent, wire)))
+            .or_else(|| find(&|it| it == wire))
     }
 
     /// Reads one member with its name.
-    fn member(&self, element: &Element) -> Result<(String, Value), String> {
+    fn member(&self, parent: &str, element: &Element) -> Result<(String, Value), String> {
         let wire = element.name.as_str();
         let misread = || format!("the member {wire} holds {:?}", element.text);
-        let give = self.members.iter().find(|(name, _)| *name == wire).map(|(_, give)| *give);
+        let give = self.give(parent, wire);
         let value = match give {
             Some(Give::List(_)) => element
                 .children
@@ -218,6 +244,7 @@ impl Operation {
                 .map(|item| self.value(item))
                 .collect::<Result<Vec<_>, _>>()?
                 .into(),
+            Some(Give::Items(_)) => vec![self.value(element)?].into(),
             Some(Give::Number) => number(&element.text).ok_or_else(misread)?,
             Some(Give::Flag) => element.text.parse::<bool>().map_err(|_| misread())?.into(),
             Some(Give::Time) => time(&element.text).ok_or_else(misread)?,
@@ -226,7 +253,7 @@ impl Operation {
             Some(Give::Named(_)) | None => self.value(element)?,
         };
         let name = match give {
-            Some(Give::List(api) | Give::Named(api)) => api.to_owned(),
+            Some(Give::List(api) | Give::Items(api) | Give::Named(api)) => api.to_owned(),
             _ => capitalised(wire),
         };
         Ok((name, value))

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::json::Json;
 use super::query::{AUTO_SCALING, Body, CLOUDFORMATION, EC2, IAM, Protocol, Query};
-use super::rest::{Outgoing, Rest};
+use super::rest::{Incoming, Outgoing, Reply, Rest};
 use super::{Clients, Request};
 
 /// Gives a table's rows: the API's name and the SDK's.
@@ -143,6 +143,7 @@ impl Wire {
             cloud_control: Box::new(JsonWire { wire: self.clone() }),
             secrets_manager: Box::new(JsonWire { wire: self.clone() }),
             route53: Box::new(RestWire { wire: self.clone() }),
+            s3: Box::new(RestWire { wire: self.clone() }),
         }
     }
 }
@@ -166,13 +167,16 @@ struct RestWire {
 }
 
 impl Rest for RestWire {
-    fn send(&self, request: Outgoing) -> Body<'_> {
-        let Outgoing { method, path, query, body } = request;
+    fn send(&self, request: Outgoing) -> Reply<'_> {
+        let Outgoing { method, path, query, headers, body } = request;
         let pairs: Vec<String> =
             query.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let line = format!("{method} /{} {} {body}", path.join("/"), pairs.join("&"));
+        let headers: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value} ")).collect();
+        let line = format!("{method} /{} {} {headers}{body}", path.join("/"), pairs.join("&"));
         *self.wire.last.lock().unwrap() = line;
-        Box::pin(std::future::ready(Ok(self.wire.answer.to_owned())))
+        let body = self.wire.answer.to_owned();
+        Box::pin(std::future::ready(Ok(Incoming { headers: Vec::new(), body })))
     }
 }
 

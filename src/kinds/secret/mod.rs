@@ -67,6 +67,7 @@ impl Kind for Secret {
             identifier: "Name",
             only: None,
             flag: Some("IncludePlannedDeletion"),
+            region: None,
             page_size: ("MaxResults", 100),
             marker: ("NextToken", "NextToken"),
         }];

@@ -57,6 +57,7 @@ impl Kind for SecurityGroup {
             identifier: "GroupName",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxResults", 1000),
             marker: ("NextToken", "NextToken"),
         }];

@@ -63,6 +63,7 @@ pub(in crate::manifest) fn across<'a>(
             let wrong = (key != object.key).then(|| unknown(mention, &target.spec, &key)).flatten();
             match wrong {
                 Some(finding) => told.push(Told { object, finding, others: Vec::new() }),
+                None if mention.is_later => {}
                 None => links.extend(Link::of(object, mention, target)),
             }
         }

@@ -39,6 +39,8 @@ pub struct Mention {
     pub is_within: bool,
     /// True where a value of any type may stand.
     pub is_typed: bool,
+    /// True where the text is set when its resource is there.
+    pub is_later: bool,
 }
 
 impl Mention {
@@ -132,8 +134,10 @@ fn of_custom(mention: &Mention, part: Part<'_>, output: &str) -> Option<Finding>
     })
 }
 
-/// Finds the circles among the resources of one object.
+/// Finds the circles among the resources of one object; what is set when its resource is there keeps
+/// none from being made.
 fn circular(own: &[&Mention], spec: &Spec, key: &Key) -> Vec<Finding> {
+    let own: Vec<&Mention> = own.iter().copied().filter(|mention| !mention.is_later).collect();
     let node = |path: &str| Node { key: key.clone(), path: path.to_owned() };
     let mut arcs: Vec<Arc> = own
         .iter()
@@ -257,6 +261,7 @@ fn mention(
         reference,
         is_within,
         is_typed: place.takes == Use::Typed,
+        is_later: place.is_later,
     }))
 }
 

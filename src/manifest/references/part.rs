@@ -1,5 +1,5 @@
 //! The resources of an object as references name them: `database`, `network`, `iam.NAME`,
-//! `secrets.NAME`, `compute.NAME`, `custom.NAME`.
+//! `secrets.NAME`, `buckets.NAME`, `compute.NAME`, `custom.NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance, Database};
 use crate::kinds::iam_role::spec as role;
+use crate::kinds::s3_bucket::spec::{self as bucket, Bucket};
 use crate::kinds::secret::spec::{self as secret, Secret};
 use crate::kinds::vpc::spec as vpc;
 use crate::manifest::expand::{Neighbours, Place};
@@ -18,7 +19,8 @@ use crate::manifest::words;
 use crate::model::{Offer, ResourceId};
 
 /// The sections whose resources offer something.
-const SECTIONS: [&str; 6] = ["database", "network", "iam", "secrets", "compute", "custom"];
+const SECTIONS: [&str; 7] =
+    ["database", "network", "iam", "secrets", "buckets", "compute", "custom"];
 
 /// Is one resource of an object.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,7 @@ pub(super) enum Part<'a> {
     Network(Option<&'a str>),
     Role(&'a str),
     Secret(&'a str, &'a Secret),
+    Bucket(&'a str, &'a Bucket),
     Compute(&'a str, &'a Group),
     Custom(&'a str, &'a CustomResource),
 }
@@ -89,6 +92,13 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             let (name, rest) = rest.split_first().unwrap_or((section, &[]));
             let (name, secret) = named(secrets, name, "secret", "secrets")?;
             Ok(Offered { part: Part::Secret(name, secret), output: rest })
+        }
+        ("buckets", resources) => {
+            let buckets = resources.and_then(|resources| resources.buckets.as_ref());
+            let buckets = buckets.ok_or_else(|| absent("buckets"))?;
+            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
+            let (name, bucket) = named(buckets, name, "bucket", "buckets")?;
+            Ok(Offered { part: Part::Bucket(name, bucket), output: rest })
         }
         ("compute", resources) => {
             let compute = resources.and_then(|resources| resources.compute.as_ref());
@@ -155,6 +165,7 @@ impl Part<'_> {
             Self::Network(_) => vpc::OFFERS,
             Self::Role(_) => role::OFFERS,
             Self::Secret(..) => secret::OFFERS,
+            Self::Bucket(..) => bucket::OFFERS,
             Self::Compute(..) => compute::OFFERS,
             Self::Custom(..) => &[],
         }
@@ -191,6 +202,7 @@ impl Part<'_> {
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
             Self::Secret(key, it) => secret::resource_id(&place.scope, name, key, it),
+            Self::Bucket(key, it) => bucket::resource_id(&place.scope, name, key, it),
             Self::Compute(key, it) => compute::resource_id(&place.scope, name, key, it),
             Self::Custom(key, resource) => custom::resource_id(&place.scope, name, key, resource),
         }
@@ -204,6 +216,7 @@ impl fmt::Display for Part<'_> {
             Self::Network(_) => f.write_str("network"),
             Self::Role(name) => write!(f, "iam.{name}"),
             Self::Secret(name, _) => write!(f, "secrets.{name}"),
+            Self::Bucket(name, _) => write!(f, "buckets.{name}"),
             Self::Compute(name, _) => write!(f, "compute.{name}"),
             Self::Custom(name, _) => write!(f, "custom.{name}"),
         }

@@ -19,7 +19,12 @@ pub(super) struct Place {
     pub(super) takes: Use,
     /// The path of the resource that the text belongs to, for example `iam.api`.
     pub(super) holder: String,
+    /// True where the text is set when its resource is there: it is in nobody's way.
+    pub(super) is_later: bool,
 }
+
+/// The places whose texts are set when their resource is there.
+const LATER: &[&[&str]] = &[&["buckets", "*", "policy", "**"]];
 
 /// The places under `spec.resources`: `*` stands for one key, `**` for any path below.
 const PLACES: &[(&[&str], Use)] = &[
@@ -41,6 +46,9 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["secrets", "*", "rotation", "lambdaArn"], Use::Text),
     (&["secrets", "*", "policy", "**"], Use::Document),
     (&["secrets", "*", "generate", "template", "**"], Use::Typed),
+    (&["buckets", "*", "encryption", "kmsKey"], Use::Text),
+    (&["buckets", "*", "tags", "*"], Use::Text),
+    (&["buckets", "*", "policy", "**"], Use::Document),
     (&["dns", "records", "*", "values", "*"], Use::Text),
     (&["dns", "records", "*", "alias", "target"], Use::Text),
     (&["dns", "records", "*", "alias", "zoneId"], Use::Text),
@@ -58,12 +66,15 @@ const PLACES: &[(&[&str], Use)] = &[
     (&["custom", "*", "properties", "**"], Use::Typed),
 ];
 
+/// The sections whose entries hold their own references, by name.
+const NAMED: [&str; 4] = ["custom", "secrets", "buckets", "compute"];
+
 /// Returns what a place takes; `None` where references are not taken.
 pub(super) fn place(path: &[String]) -> Option<Place> {
     let (_, takes) = PLACES.iter().find(|(pattern, _)| matches(pattern, path))?;
     let holder = match path {
         [section, roles, name, ..] if section == "iam" && roles == "roles" => format!("iam.{name}"),
-        [section, name, ..] if ["custom", "secrets", "compute"].contains(&section.as_str()) => {
+        [section, name, ..] if NAMED.contains(&section.as_str()) => {
             format!("{section}.{name}")
         }
         [section, records, name, ..] if section == "dns" && records == "records" => {
@@ -72,7 +83,8 @@ pub(super) fn place(path: &[String]) -> Option<Place> {
         [section, ..] => section.clone(),
         [] => return None,
     };
-    Some(Place { takes: *takes, holder })
+    let is_later = LATER.iter().any(|pattern| matches(pattern, path));
+    Some(Place { takes: *takes, holder, is_later })
 }
 
 fn matches(pattern: &[&str], path: &[String]) -> bool {

@@ -9,6 +9,18 @@ use super::{Role, document};
 use crate::model::Call;
 use crate::sandbox::ec2::wildcard;
 
+/// The operations of S3 whose actions have other names.
+const RENAMED: &[(&str, &str)] = &[
+    ("ListBuckets", "ListAllMyBuckets"),
+    ("GetBucketEncryption", "GetEncryptionConfiguration"),
+    ("PutBucketEncryption", "PutEncryptionConfiguration"),
+    ("GetPublicAccessBlock", "GetBucketPublicAccessBlock"),
+    ("PutPublicAccessBlock", "PutBucketPublicAccessBlock"),
+    ("GetBucketLifecycleConfiguration", "GetLifecycleConfiguration"),
+    ("PutBucketLifecycleConfiguration", "PutLifecycleConfiguration"),
+    ("DeleteBucketLifecycle", "PutLifecycleConfiguration"),
+];
+
 /// Tells whether a role may make a call.
 pub(in crate::sandbox) fn allows(role: &Role, call: &Call) -> bool {
     // The Cloud Control API's actions are named as CloudFormation's.
@@ -16,7 +28,9 @@ pub(in crate::sandbox) fn allows(role: &Role, call: &Call) -> bool {
         "cloudcontrolapi" => "cloudformation",
         service => service,
     };
-    let action = format!("{service}:{}", call.operation).to_lowercase();
+    let renamed = RENAMED.iter().find(|(of, _)| *of == call.operation && service == "s3");
+    let name = renamed.map_or(&*call.operation, |(_, name)| name);
+    let action = format!("{service}:{name}").to_lowercase();
     let statements: Vec<&Value> = role.inline.values().flat_map(document::statements).collect();
     let speaks = |effect: &str| {
         let of_effect = statements.iter().filter(|statement| statement["Effect"] == effect);
