@@ -36,6 +36,8 @@ pub(super) const OPERATIONS: &[&[Operation]] = &[
     ec2::OPERATIONS[1],
     ec2::OPERATIONS[2],
     ec2::OPERATIONS[3],
+    ec2::OPERATIONS[4],
+    ec2::OPERATIONS[5],
     iam::OPERATIONS[0],
     iam::OPERATIONS[1],
     rds::cluster::OPERATIONS,
@@ -104,6 +106,7 @@ impl Site<'_> {
     pub(super) fn advance(&mut self) {
         let laws = rds::Laws { settings: self.settings, catalog: &self.shared.catalog };
         self.state.rds.advance(self.now, laws);
+        self.state.ec2.advance(self.now);
         let templates = &self.state.ec2.templates;
         self.state.autoscaling.advance(self.now, templates, self.random);
         self.state.cloud_control.advance(self.now);

@@ -64,7 +64,8 @@ pub struct Durations {
     pub stopping: Duration,
     /// A dynamic parameter on its way to the instances of the group.
     pub applying: Duration,
-    /// A new role of IAM on its way to those who read and trust it.
+    /// A new role of IAM on its way to those who read and trust it, and a new VPC or subnet that is
+    /// pending.
     pub spreading: Duration,
     /// The share by which a duration varies, from 0 for never to 1 for up to twice as long.
     pub jitter: f64,

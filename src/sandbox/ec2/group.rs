@@ -1,4 +1,4 @@
-//! Security groups: made, described, tagged and deleted.
+//! Security groups: made, described and deleted.
 //!
 //! A new group lets nothing in and everything out. A group that a database, an instance or another
 //! group's rule uses is not deleted; the default group of a VPC never is.
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::permission::{Rules, described, everything};
 use super::{id, list};
 use crate::model::{Peer, Scope, Traffic};
-use crate::sandbox::args::{Args, missing};
+use crate::sandbox::args::Args;
 use crate::sandbox::refusal::{Answer, Refusal};
 use crate::sandbox::services::{Operation, Site};
 
@@ -29,7 +29,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         run: create,
     },
     Operation { service: "ec2", name: "DeleteSecurityGroup", accepts: &["GroupId"], run: delete },
-    Operation { service: "ec2", name: "CreateTags", accepts: &["Resources", "Tags"], run: tag },
 ];
 
 const FILTERS: &[(&str, &str)] = &[
@@ -49,7 +48,7 @@ pub(in crate::sandbox) struct Group {
     name: String,
     description: String,
     pub(super) vpc: String,
-    tags: BTreeMap<String, String>,
+    pub(super) tags: BTreeMap<String, String>,
     pub(super) ingress: Rules,
     pub(super) egress: Rules,
 }
@@ -166,25 +165,4 @@ fn delete(site: &mut Site<'_>, args: Args<'_>) -> Answer {
     }
     site.state.ec2.groups.remove(id);
     Ok(json!({"Return": true, "GroupId": id}))
-}
-
-fn tag(site: &mut Site<'_>, args: Args<'_>) -> Answer {
-    let (ids, tags) = (args.texts("Resources")?.unwrap_or_default(), args.tags()?);
-    if ids.is_empty() {
-        return Err(missing("Resources"));
-    }
-    let ec2 = &mut site.state.ec2;
-    let is_there = |id: &&String| ec2.groups.contains_key(*id) || ec2.templates.contains_key(*id);
-    if let Some(id) = ids.iter().find(|id| !is_there(id)) {
-        return Err(no_group(id));
-    }
-    for id in &ids {
-        if let Some(group) = ec2.groups.get_mut(id) {
-            group.tags.extend(tags.clone());
-        }
-        if let Some(template) = ec2.templates.get_mut(id) {
-            template.tags.extend(tags.clone());
-        }
-    }
-    Ok(json!({"Return": true}))
 }

@@ -1,11 +1,14 @@
-//! EC2: VPCs and subnets, which are seeded and only read, security groups and launch templates.
+//! EC2: VPCs, subnets, security groups and launch templates; some are there from the beginning.
 
 mod group;
+mod network;
 mod permission;
+mod tags;
 mod template;
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
@@ -20,8 +23,14 @@ use super::services::{Operation, Site};
 use crate::model::Scope;
 
 /// The operations.
-pub(super) const OPERATIONS: &[&[Operation]] =
-    &[READS, group::OPERATIONS, permission::OPERATIONS, template::OPERATIONS];
+pub(super) const OPERATIONS: &[&[Operation]] = &[
+    READS,
+    group::OPERATIONS,
+    permission::OPERATIONS,
+    network::OPERATIONS,
+    tags::OPERATIONS,
+    template::OPERATIONS,
+];
 
 const READS: &[Operation] = &[
     Operation {
@@ -49,6 +58,10 @@ pub(super) struct State {
     pub(super) groups: BTreeMap<String, Group>,
     /// The launch templates by id.
     pub(super) templates: BTreeMap<String, Template>,
+    /// What DNS does in VPCs where it was changed.
+    dns: BTreeMap<String, network::Dns>,
+    /// The VPCs and subnets that are being made, and until when.
+    pending: BTreeMap<String, Timestamp>,
 }
 
 impl State {
@@ -56,6 +69,11 @@ impl State {
     pub(super) fn default_group(&self, vpc: &str) -> Option<&str> {
         let group = self.groups.iter().find(|(_, group)| group.is_default_of(vpc));
         group.map(|(id, _)| id.as_str())
+    }
+
+    /// Brings everything up to the time of a call.
+    pub(super) fn advance(&mut self, now: Timestamp) {
+        network::advance(self, now);
     }
 
     /// Returns a member of a subnet.

@@ -1,5 +1,7 @@
 //! What EC2 does with security groups, and what it refuses.
 
+mod network;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};

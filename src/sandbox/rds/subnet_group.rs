@@ -71,6 +71,11 @@ impl SubnetGroup {
         })
     }
 
+    /// Tells whether a subnet is in the group.
+    pub(in crate::sandbox) fn holds(&self, subnet: &str) -> bool {
+        self.subnets.iter().any(|(id, _)| id == subnet)
+    }
+
     fn zones(&self) -> BTreeSet<&str> {
         self.subnets.iter().map(|(_, zone)| zone.as_str()).collect()
     }
