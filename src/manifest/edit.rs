@@ -1,6 +1,7 @@
 //! Another value in the text of a manifest, and nothing else.
 //!
-//! In: the bytes of a file, an object in it, a member below `spec.resources`, a value. Out: the bytes
+//! In: the bytes of a file, an object in it, a member below `spec.resources`, or of a
+//! network below `spec`, a value. Out: the bytes
 //! with that value at the place of the old one, or why it cannot be put there.
 //!
 //! Invariants: comments, layout and everything else stay byte for byte; the result is read again and has
@@ -38,8 +39,8 @@ pub enum Uneditable {
     Shared,
 }
 
-/// Puts a value into a manifest; `member` is a path below `spec.resources`, its parts with dots
-/// between, which parts may have themselves.
+/// Puts a value into a manifest; `member` is a path below `spec.resources`, or of a network below
+/// `spec`, its parts with dots between, which parts may have themselves.
 ///
 /// # Errors
 ///
@@ -60,9 +61,11 @@ pub fn edit(bytes: &[u8], key: &Key, member: &str, value: &Value) -> Result<Vec<
 }
 
 fn in_document(text: &str, root: &Node, member: &str, value: &Value) -> Result<String, Uneditable> {
-    let resources = root.at(&["spec", "resources"]).ok_or(Uneditable::Undeclared)?;
-    let mut pointer = "/spec/resources".to_owned();
-    let node = find(resources, member, &mut pointer).ok_or(Uneditable::Undeclared)?;
+    let resources = root.at(&["spec", "resources"]).map(|node| (node, "/spec/resources"));
+    let whole = || root.at(&["spec"]).map(|node| (node, "/spec"));
+    let (around, pointer) = resources.or_else(whole).ok_or(Uneditable::Undeclared)?;
+    let mut pointer = pointer.to_owned();
+    let node = find(around, member, &mut pointer).ok_or(Uneditable::Undeclared)?;
     if node.span != node.origin {
         return Err(Uneditable::Shared);
     }

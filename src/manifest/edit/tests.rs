@@ -85,6 +85,15 @@ fn a_value_takes_the_place_of_another_with_its_quotes_and_the_comment_behind_it(
 }
 
 #[test]
+fn the_fields_of_a_network_stand_right_below_its_spec() {
+    let file = "apiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {name: shop}\nspec:\n  \
+        environment: staging\n  vpc: # ours\n    cidr: 10.0.0.0/16\n    dnsHostnames: true\n";
+    let key = Key::new(crate::model::ObjectKind::Network, "shop");
+    let text = edit(file.as_bytes(), &key, "vpc.dnsHostnames", &json!(false)).unwrap();
+    assert_eq!(String::from_utf8(text).unwrap(), file.replace("true", "false"));
+}
+
+#[test]
 fn only_the_object_that_is_meant_is_edited() {
     let key = Key::workspace("b");
     let text = edit(FILE.as_bytes(), &key, "database.backups.retentionDays", &json!(3)).unwrap();
