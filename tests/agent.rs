@@ -1,6 +1,7 @@
 //! The whole agent, from a commit to a converged cloud and back.
 
 mod budgets;
+mod networks;
 mod references;
 mod removals;
 mod requests;

@@ -19,7 +19,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     // What several kinds have in common is no kind.
     (
         "kinds",
-        &["model", "kinds::modification", "kinds::parameter_group", "kinds::policy_document"],
+        &[
+            "model",
+            "kinds::modification",
+            "kinds::name_tag",
+            "kinds::parameter_group",
+            "kinds::policy_document",
+        ],
     ),
     ("observe", &["model"]),
     ("diff", &["model"]),

@@ -12,6 +12,7 @@ mod custom;
 mod faults;
 mod groups;
 mod life;
+mod networks;
 mod records;
 mod removal;
 mod roles;

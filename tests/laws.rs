@@ -5,6 +5,7 @@ mod buckets;
 mod compute;
 mod model;
 mod nature;
+mod networks;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -131,8 +131,8 @@ fn every_example_is_good_and_its_readme_names_it() {
     let mut all = Files::default();
     let touched = all.apply(&changes_of(&files));
     assert_eq!(told(&all.problems()), "");
-    assert_eq!(touched.len(), 10);
-    assert_eq!(all.objects().count(), 10);
+    assert_eq!(touched.len(), 11);
+    assert_eq!(all.objects().count(), 11);
 }
 
 fn validator() -> jsonschema::Validator {

@@ -6,11 +6,12 @@
 //! JSON) and `cases/` (data-only tests).
 //!
 //! What several kinds have in common stands in files beside the folders: [`modification`],
-//! [`parameter_group`], [`policy_document`] and, of the bridges to AWS, [`sdk`].
+//! [`name_tag`], [`parameter_group`], [`policy_document`] and, of the bridges to AWS, [`sdk`].
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
 mod modification;
+mod name_tag;
 mod parameter_group;
 mod policy_document;
 pub(crate) mod sdk;
@@ -42,6 +43,7 @@ macro_rules! kinds {
 
 kinds![
     vpc,
+    subnet,
     db_subnet_group,
     db_parameter_group,
     db_cluster_parameter_group,

@@ -31,6 +31,7 @@ use crate::kinds::secret::spec as secret_spec;
 use crate::kinds::security_group::spec as group_spec;
 use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
+use crate::manifest::network::vpc::{Around, own};
 use crate::manifest::references::bind::{bind, in_order};
 use crate::manifest::workspace::{NetworkSection, WorkspaceSpec};
 use crate::manifest::{Object, Spec};
@@ -91,6 +92,24 @@ impl Place {
         match network {
             Some((object, _)) => self.vpc_of(&object),
             None => self.id(VPC, reference),
+        }
+    }
+
+    /// Returns the id of the VPC in which a workspace makes something.
+    ///
+    /// Where a `Network` object declares an existing VPC, it is that of its group of subnets: the name
+    /// of the VPC is that object's to say. One of its own has to carry its tag.
+    fn vpc_id(&self, reference: &str, neighbours: &dyn Neighbours) -> Input {
+        let member = "VpcId".to_owned();
+        if !neighbours.is_network(reference, self) {
+            return Input::Output { of: self.id(VPC, reference), member };
+        }
+        match neighbours.find(&Key::new(ObjectKind::Network, reference)) {
+            Some((network, _)) if has_own_vpc(&network) => {
+                let owner = self.owner(ObjectKind::Network, reference);
+                own(&self.vpc_of(&network), &member, &owner)
+            }
+            _ => Input::Output { of: self.group(reference), member },
         }
     }
 
@@ -224,9 +243,6 @@ fn subnets(
 }
 
 /// Returns the workspace's own security group.
-///
-/// It is in the VPC itself, or, where a `Network` object declares that, in the VPC of its group of
-/// subnets: the name of the VPC is that object's to say.
 fn security_group(
     object: &Object,
     network: &NetworkSection,
@@ -234,20 +250,19 @@ fn security_group(
     place: &Place,
     neighbours: &dyn Neighbours,
 ) -> Resource {
-    let name = network.vpc_ref.as_str();
-    let of = match neighbours.is_network(name, place) {
-        true => place.group(name),
-        false => place.id(VPC, name),
-    };
     let placement = group_spec::Placement {
         scope: &place.scope,
         agent: &place.agent,
         workspace: &object.key.name,
         owner,
-        vpc: Input::Output { of, member: "VpcId".to_owned() },
+        vpc: place.vpc_id(&network.vpc_ref, neighbours),
         adopt: object.adopts(),
     };
     group_spec::resource(network.ingress.as_deref(), network.egress.as_deref(), &placement)
+}
+
+fn has_own_vpc(network: &Object) -> bool {
+    matches!(&network.spec, Spec::Network(spec) if spec.vpc.is_some())
 }
 
 /// Returns the member by which IAM names a database: the cluster, or the instance of its own.
@@ -326,6 +341,16 @@ fn only(group: ResourceId) -> Input {
 
 fn network(object: &Object, spec: &NetworkSpec, place: &Place) -> Vec<Resource> {
     let name = &object.key.name;
+    if let Some(vpc) = &spec.vpc {
+        return vpc.resources(&Around {
+            scope: &place.scope,
+            network: name,
+            owner: &place.owner(object.key.kind, name),
+            group: &place.group(name).name,
+            subnet_tags: &spec.subnet_tags,
+            adopt: object.adopts(),
+        });
+    }
     let vpc_name = spec.vpc_name.as_deref().unwrap_or(name);
     vpc_and_group(name, vpc_name, &spec.subnet_tags, object.adopts(), place).into()
 }

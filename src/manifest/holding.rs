@@ -1,11 +1,13 @@
 //! What an object declares that holds something which cannot be made anew: a database its data, a
-//! role the trust that others rest on, a secret its value.
+//! role the trust that others rest on, a secret its value, a VPC and a subnet the ids by which others name
+//! them.
 //!
 //! In: an object, or the id of a resource. Out: the same names for both, `KIND/NAME`. Pure. What is
 //! made anew from Git without a loss (groups of parameters and subnets) is none of it.
 
 use std::collections::BTreeSet;
 
+use super::network::OwnVpc;
 use super::object::{Object, Spec};
 use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::spec::Database;
@@ -13,12 +15,17 @@ use crate::kinds::db_instance::{NAME as DB_INSTANCE, spec as instance};
 use crate::kinds::iam_role::{NAME as IAM_ROLE, spec as role};
 use crate::kinds::s3_bucket::{NAME as S3_BUCKET, spec as bucket};
 use crate::kinds::secret::{NAME as SECRET, spec as secret};
+use crate::kinds::subnet::NAME as SUBNET;
+use crate::kinds::vpc::NAME as VPC;
 use crate::model::ResourceId;
 
 /// Returns what an object declares.
 pub fn holdings(object: &Object) -> BTreeSet<String> {
-    let Spec::Workspace(spec) = &object.spec else { return BTreeSet::new() };
     let name = &object.key.name;
+    let spec = match &object.spec {
+        Spec::Workspace(spec) => spec,
+        Spec::Network(spec) => return spec.vpc.iter().flat_map(|vpc| network(vpc, name)).collect(),
+    };
     let database = spec.resources.database.iter();
     let databases = database.flat_map(|database| databases(database, name));
     let roles = spec.resources.iam.iter().flat_map(|iam| iam.roles.keys());
@@ -33,6 +40,12 @@ pub fn holdings(object: &Object) -> BTreeSet<String> {
     databases.chain(roles).chain(secrets).chain(buckets).collect()
 }
 
+/// Returns a VPC of a network's own and its subnets.
+fn network(vpc: &OwnVpc, object: &str) -> Vec<String> {
+    let subnets = vpc.subnets.keys().map(|key| format!("{SUBNET}/{object}/{key}"));
+    subnets.chain([format!("{VPC}/{object}")]).collect()
+}
+
 /// Returns a single database, or a cluster with its members.
 fn databases(database: &Database, object: &str) -> Vec<String> {
     let identifier = instance::identifier(database, object);
@@ -45,12 +58,12 @@ fn databases(database: &Database, object: &str) -> Vec<String> {
     members.chain([format!("{DB_CLUSTER}/{identifier}")]).collect()
 }
 
-/// Returns the name of a resource that is one; `None` for any other.
+/// Returns the name of a resource that is one, of those that an object owns; `None` for any other.
 pub fn holding(id: &ResourceId) -> Option<String> {
     if id.kind == S3_BUCKET {
         return Some(format!("{S3_BUCKET}/{}", bucket::plain_name_of(id)));
     }
-    let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE, SECRET].contains(&id.kind);
+    let is_one = [DB_INSTANCE, DB_CLUSTER, IAM_ROLE, SECRET, SUBNET, VPC].contains(&id.kind);
     is_one.then(|| id.to_string())
 }
 
@@ -80,8 +93,9 @@ spec:
         let scope = Scope { account: AccountId::new("123456789012"), region: Region::new("r") };
         let place = Place { scope, agent: "levelset".to_owned(), production: false };
         let resources = expand(&object, &place, &Alone);
-        let expected: BTreeSet<String> =
-            resources.iter().filter_map(|resource| holding(&resource.id)).collect();
+        // A VPC of which nothing is declared is only read.
+        let own = resources.iter().filter(|it| it.id.kind != VPC || !it.fields.is_empty());
+        let expected: BTreeSet<String> = own.filter_map(|it| holding(&it.id)).collect();
         assert_eq!(holdings(&object), expected);
         assert_eq!(expected.len(), count, "{expected:?}");
     }
@@ -98,5 +112,18 @@ spec:
              cluster: {members: 2}}",
             8,
         );
+    }
+    #[test]
+    fn a_network_holds_its_vpc_and_subnets_and_none_that_it_only_reads() {
+        let named = |spec: &str| {
+            let text = format!(
+                "apiVersion: platform.kby.io/v1alpha1\nkind: Network\nmetadata: {{name: shop}}\nspec:\n  \
+                 environment: production\n{spec}"
+            );
+            holdings(&parse("a.yaml", text.as_bytes()).objects[0])
+        };
+        let own = "  vpc: {cidr: 10.0.0.0/16, subnets: {a: {zone: a, cidr: 10.0.0.0/24}}}\n";
+        assert_eq!(named(own).into_iter().collect::<Vec<_>>(), ["subnet/shop/a", "vpc/shop"]);
+        assert!(named("").is_empty());
     }
 }

@@ -12,7 +12,7 @@ use super::singly::Singly;
 use super::within::Within;
 use super::{
     Bound, Call, Delta, ErrorClass, KindName, Notice, Observed, Offer, Permission, Refusal,
-    ResourceId, Rule, Scope, Usage,
+    Resource, ResourceId, Rule, Scope, Usage,
 };
 
 /// Describes one list operation that pages.
@@ -167,6 +167,13 @@ pub trait Kind: Send + Sync + 'static {
 
     /// Returns the field rules, in the order in which reports show them.
     fn rules(&self) -> &'static [Rule];
+
+    /// Tells whether a resource, as it is declared, is only looked at: nothing of it is made, changed or
+    /// owned.
+    fn only_reads(&self, resource: &Resource) -> bool {
+        let _ = resource;
+        self.rules().is_empty()
+    }
 
     /// Says whether the resource is settled enough to be compared and changed.
     fn readiness(&self, actual: &Observed) -> Readiness;

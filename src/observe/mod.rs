@@ -273,6 +273,9 @@ impl Observer {
             Err(error) => return Observation::Unknown(doubt(error)),
         };
         if !kind.is_whole_by_name() {
+            if kind.is_found_by_search() && finds_nothing(kind, &answer) {
+                return Observation::Absent;
+            }
             let text = format!("{id} exists, and the list does not show it yet");
             return Observation::Unknown(Doubt::Failed(text));
         }
@@ -298,6 +301,12 @@ impl Observer {
             None => Observation::Unknown(lacking(&call.operation, &id.name)),
         }
     }
+}
+
+/// Tells whether a search answered one of the lists of a kind, with nothing in it.
+fn finds_nothing(kind: &dyn Kind, answer: &Value) -> bool {
+    let mut lists = kind.lists().iter().filter_map(|list| answer.get(list.answer)?.as_array());
+    lists.next().is_some_and(Vec::is_empty)
 }
 
 fn target(id: &ResourceId, cause: Cause) -> Target {

@@ -4,7 +4,9 @@
 //! and lacks a resource means absent; a list that is missing means unknown. It answers reads only.
 //!
 //! What AWS answers one by one stands in the item of the list that it belongs to: `Parameters` in a
-//! group, `TagList`, and in an item of `SecretList` the `ReplicationStatus` of `describe-secret` and the
+//! group, `TagList`, in an item of `Vpcs` the `EnableDnsSupport` and `EnableDnsHostnames` of
+//! `describe-vpc-attribute` (`{"Value": true}`), and in an item of `SecretList` the `ReplicationStatus` of
+//! `describe-secret` and the
 //! `ResourcePolicy` of `get-resource-policy` (`null` for none). An item of `Buckets` holds the members of
 //! `get-bucket-tagging` (`TagSet`), `get-bucket-versioning` (`Status`), `get-bucket-encryption`,
 //! `get-public-access-block`, `get-bucket-ownership-controls`, `get-bucket-lifecycle-configuration`
@@ -92,8 +94,9 @@ impl Saved {
     fn answer(&self, call: &Call) -> Result<Value, CallError> {
         if let Some(list) = self.lists.get(&*call.operation) {
             let items = self.list(list, call)?;
-            let kept = items.iter().filter(|item| matches(item, call) && is_here(item, call));
-            let kept: Vec<&Value> = kept.collect();
+            let is_meant =
+                |item: &&Value| matches(item, call) && has_tags(item, call) && is_here(item, call);
+            let kept: Vec<&Value> = items.iter().filter(is_meant).collect();
             if kept.is_empty() && names(call).next().is_some() {
                 return Err(not_found(call));
             }
@@ -107,6 +110,7 @@ impl Saved {
             "DescribeDBParameters" => self.parameters("DBParameterGroups", call),
             "DescribeDBClusterParameters" => self.parameters("DBClusterParameterGroups", call),
             "GetRole" => self.role(call),
+            "DescribeVpcAttribute" => self.vpc_attribute(call),
             "DescribeSecret" => self.secret(call),
             "GetResourcePolicy" => self.resource_policy(call),
             "GetResource" => self.resource(call),
@@ -138,6 +142,19 @@ impl Saved {
         let lists = [self.list("RoleDetailList", call)?, self.list("Roles", call)?];
         let role = lists.into_iter().flatten().find(|item| matches(item, call));
         role.map(|role| json!({ "Role": role })).ok_or_else(|| not_found(call))
+    }
+
+    /// An attribute of a VPC: the `EnableDnsSupport` or `EnableDnsHostnames` that its item holds.
+    fn vpc_attribute(&self, call: &Call) -> Result<Value, CallError> {
+        let vpc = self.with_name("Vpcs", call, &["VpcId"])?;
+        let member = match call.text("Attribute") {
+            Some("enableDnsSupport") => "EnableDnsSupport",
+            _ => "EnableDnsHostnames",
+        };
+        match vpc.get(member) {
+            Some(value) => Ok(json!({ (member): value })),
+            None => Err(not_recorded(call, &format!("{member} of this VPC"))),
+        }
     }
 
     /// One secret: an item of `SecretList`, as the list or the read of its name prints it.
@@ -223,6 +240,19 @@ fn matches(item: &Value, call: &Call) -> bool {
 fn is_here(item: &Value, call: &Call) -> bool {
     let asked = call.params.get(REGION);
     asked.is_none_or(|asked| item.get(REGION).is_none_or(|there| there == asked))
+}
+
+/// Tells whether an item has every tag that a search names.
+fn has_tags(item: &Value, call: &Call) -> bool {
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let tags = list(item.get("Tags"));
+    list(call.params.get("Filters")).iter().all(|filter| {
+        let name = filter.get("Name").and_then(Value::as_str);
+        let Some(key) = name.and_then(|name| name.strip_prefix("tag:")) else { return true };
+        let values = list(filter.get("Values"));
+        let is_it = |tag: &Value| tag.get("Key").and_then(Value::as_str) == Some(key);
+        tags.iter().any(|tag| is_it(tag) && tag.get("Value").is_some_and(|it| values.contains(it)))
+    })
 }
 
 fn same_name(there: &Value, asked: &Value) -> bool {

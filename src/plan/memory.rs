@@ -33,7 +33,7 @@ pub fn remember(request: &Request<'_>, attempts: &[Attempt]) -> BTreeMap<String,
 /// What was known to be its own stays so until it is let go of, whatever a read shows meanwhile.
 pub fn owned(request: &Request<'_>, attempts: &[Attempt]) -> Vec<Owned> {
     let is_own = |(subject, _): &(&Subject<'_>, &Attempt)| {
-        !is_only_read(subject.kind) && !is_shared(request, &subject.resource.owner)
+        !is_only_read(subject) && !is_shared(request, &subject.resource.owner)
     };
     let is_known = |(subject, attempt): &(&Subject<'_>, &Attempt)| {
         let known = &request.memory.owned;

@@ -195,7 +195,7 @@ fn nothing(resource: &ResourceId, section: &str) -> Step {
 }
 
 fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step: Step) -> Step {
-    if is_only_read(subject.kind) {
+    if is_only_read(subject) {
         step.action = Action::Read;
         step.verdict = waiting(
             "NotFound",
@@ -328,9 +328,9 @@ fn new_value(kind: &dyn Kind, field: &str, to: serde_json::Value, why: &str) -> 
     }
 }
 
-/// Tells whether the kind is only looked at: it has nothing that could differ.
-fn is_only_read(kind: &dyn Kind) -> bool {
-    kind.rules().is_empty()
+/// Tells whether the resource is only looked at: it has nothing that could differ.
+fn is_only_read(subject: &Subject<'_>) -> bool {
+    subject.kind.only_reads(subject.resource)
 }
 
 /// Tells whether the resource is another object's: this one may make it, and never changes it, since

@@ -32,7 +32,7 @@ pub(super) fn step(
         step.verdict = verdict;
         return step;
     }
-    if is_only_read(subject.kind) {
+    if is_only_read(subject) {
         step.action = Action::Read;
         return step;
     }

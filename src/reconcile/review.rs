@@ -269,9 +269,9 @@ fn owning(entry: &Entry, before: Option<&Preview>, record: Option<Record>) -> Re
     record
 }
 
-/// Tells whether a resource is of a kind that is made and changed, and not only read.
+/// Tells whether a resource is made and changed, and not only read.
 fn is_written(resource: &Resource) -> bool {
-    kinds::find(&resource.id.kind).is_some_and(|kind| !kind.rules().is_empty())
+    kinds::find(&resource.id.kind).is_some_and(|kind| !kind.only_reads(resource))
 }
 
 /// Notes since when what the merge no longer declares is let go of.

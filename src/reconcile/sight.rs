@@ -124,7 +124,7 @@ pub async fn look(
         if let Some(single) = kind.singly() {
             seen.seek(observer, single, &resource, known.memory).await;
         }
-        let is_open = !kind.rules().is_empty() && !(known.is_settled)(&resource);
+        let is_open = !kind.only_reads(&resource) && !(known.is_settled)(&resource);
         let mut state = state(observer, kind, &resource, &seen, (policy, is_open)).await;
         if let (Some(within), State::Absent(bound)) = (kind.within(), &mut state) {
             match observer.surroundings(kind, within, &resource.id).await {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+    Usage,
 };
 
 /// The name of the kind.
@@ -111,6 +112,16 @@ impl Kind for DbSubnetGroup {
 
     fn own(&self, id: &ResourceId, actual: &Observed, owner: &str) -> Vec<Call> {
         calls::own(id, actual, owner)
+    }
+
+    /// AWS deletes neither a subnet nor a VPC in which a database is, and a group without its subnets is
+    /// of no use.
+    fn usages(&self) -> &'static [Usage] {
+        const USAGES: &[Usage] = &[
+            Usage::by("SubnetId", "subnet", &["Subnets", "SubnetIdentifier"]),
+            Usage::by("VpcId", "vpc", &["VpcId"]),
+        ];
+        USAGES
     }
 
     fn delete(&self, id: &ResourceId, _actual: &Observed, _snapshot: Option<&str>) -> Deletion {

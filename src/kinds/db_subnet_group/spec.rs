@@ -29,8 +29,19 @@ pub fn resource(
             member: "SubnetId".to_owned(),
         }
     };
+    resource_in(scope, name, owner, (output("VpcId"), subnets), tags)
+}
+
+/// Makes the resource of a subnet group; in a VPC of this id, of subnets of these ids.
+pub fn resource_in(
+    scope: &Scope,
+    name: &str,
+    owner: &str,
+    (vpc, subnets): (Input, Input),
+    tags: Option<&BTreeMap<String, String>>,
+) -> Resource {
     let mut fields = BTreeMap::from([
-        (Cow::Borrowed("vpcId"), output("VpcId")),
+        (Cow::Borrowed("vpcId"), vpc),
         (Cow::Borrowed("subnetIds"), subnets),
     ]);
     if let Some(tags) = tags {

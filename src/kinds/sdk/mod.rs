@@ -19,6 +19,7 @@ use serde_json::Value;
 mod answer;
 mod failure;
 pub(crate) mod json;
+pub(crate) mod network;
 mod parameter;
 pub(crate) mod query;
 pub(crate) mod rds;

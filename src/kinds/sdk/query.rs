@@ -92,6 +92,8 @@ pub(crate) enum Take {
     Structure(&'static Structure),
     /// A list of structures.
     Structures(&'static Structure),
+    /// True or false, in a structure of its own under `Value`.
+    Switch,
 }
 
 /// Describes a structure that parameters hold.
@@ -333,6 +335,14 @@ fn write(
         }
         Take::Texts => texts(wire, value, fields)?,
         Take::Structure(structure) => structure.write(wire, value, fields)?,
+        Take::Switch => {
+            let is_alone = value.as_object().is_some_and(|members| members.len() == 1);
+            let flag = value.get("Value").and_then(Value::as_bool).filter(|_| is_alone);
+            let Some(flag) = flag else {
+                return expected("a structure with true or false as Value");
+            };
+            fields.push((format!("{wire}.Value"), flag.to_string()));
+        }
         Take::Structures(structure) => {
             for (index, item) in list(value)?.iter().enumerate() {
                 let within = |misfit: Misfit| misfit.within(&index.to_string());

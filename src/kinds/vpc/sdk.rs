@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::kinds::sdk::network::{DONE, Members, Parameters, SUBNET, SUBNET_LIST, TAGGING, TAGS, VPC, VPC_LIST};
 use crate::kinds::sdk::query::{self, Give, Operation, Take};
 use crate::kinds::sdk::{Clients, Failure};
 use crate::model::Call;
@@ -11,48 +12,40 @@ pub(crate) async fn send(clients: &Clients, call: &Call) -> Result<Value, Failur
     query::ask(&*clients.ec2, OPERATIONS, call).await
 }
 
+const ID: (&str, &str, Take) = ("VpcId", "VpcId", Take::Text);
+
+const fn operation(name: &'static str, parameters: Parameters, members: Members) -> Operation {
+    Operation { name, parameters, members }
+}
+
 const OPERATIONS: &[Operation] = &[
-    Operation {
-        name: "DescribeVpcs",
-        parameters: &[
-            ("VpcIds", "VpcId", Take::Texts),
-            ("Filters", "Filter", Take::FILTERS),
-            ("MaxResults", "MaxResults", Take::Number),
-            ("NextToken", "NextToken", Take::Text),
+    operation("DescribeVpcs", VPC_LIST, VPC),
+    operation("DescribeSubnets", SUBNET_LIST, SUBNET),
+    operation(
+        "DescribeVpcAttribute",
+        &[ID, ("Attribute", "Attribute", Take::Text)],
+        &[("value", Give::Flag)],
+    ),
+    operation(
+        "CreateVpc",
+        &[
+            ("CidrBlock", "CidrBlock", Take::Text),
+            ("InstanceTenancy", "InstanceTenancy", Take::Text),
+            ("TagSpecifications", "TagSpecification", TAGS),
         ],
-        members: &[
-            ("vpcSet", Give::List("Vpcs")),
-            ("tagSet", Give::List("Tags")),
-            ("cidrBlockAssociationSet", Give::List("CidrBlockAssociationSet")),
-            ("ipv6CidrBlockAssociationSet", Give::List("Ipv6CidrBlockAssociationSet")),
-            ("networkFirewallAssociationSet", Give::List("NetworkFirewallAssociations")),
-            ("isDefault", Give::Flag),
+        VPC,
+    ),
+    operation(
+        "ModifyVpcAttribute",
+        &[
+            ID,
+            ("EnableDnsSupport", "EnableDnsSupport", Take::Switch),
+            ("EnableDnsHostnames", "EnableDnsHostnames", Take::Switch),
         ],
-    },
-    Operation {
-        name: "DescribeSubnets",
-        parameters: &[
-            ("SubnetIds", "SubnetId", Take::Texts),
-            ("Filters", "Filter", Take::FILTERS),
-            ("MaxResults", "MaxResults", Take::Number),
-            ("NextToken", "NextToken", Take::Text),
-        ],
-        members: &[
-            ("subnetSet", Give::List("Subnets")),
-            ("tagSet", Give::List("Tags")),
-            ("ipv6CidrBlockAssociationSet", Give::List("Ipv6CidrBlockAssociationSet")),
-            ("availableIpAddressCount", Give::Number),
-            ("enableLniAtDeviceIndex", Give::Number),
-            ("assignIpv6AddressOnCreation", Give::Flag),
-            ("defaultForAz", Give::Flag),
-            ("enableDns64", Give::Flag),
-            ("enableResourceNameDnsAAAARecord", Give::Flag),
-            ("enableResourceNameDnsARecord", Give::Flag),
-            ("ipv6Native", Give::Flag),
-            ("mapCustomerOwnedIpOnLaunch", Give::Flag),
-            ("mapPublicIpOnLaunch", Give::Flag),
-        ],
-    },
+        DONE,
+    ),
+    operation("DeleteVpc", &[ID], DONE),
+    operation("CreateTags", TAGGING, DONE),
 ];
 
 #[cfg(test)]
@@ -85,6 +78,44 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_vpc_is_made_and_changed_one_attribute_a_call() {
+        let wire = Wire::answering("<CreateVpcResponse><vpc><vpcId>vpc-1</vpcId></vpc></CreateVpcResponse>");
+        let tags = json!([{"ResourceType": "vpc", "Tags": [{"Key": "a", "Value": "b"}]}]);
+        let call = Call::new("ec2", "CreateVpc").with("CidrBlock", "10.0.0.0/16");
+        let call = call.with("TagSpecifications", tags);
+        let answer = send(&wire.clients(), &call).await.unwrap();
+        assert_eq!(answer, json!({"Vpc": {"VpcId": "vpc-1"}}));
+        assert_eq!(
+            wire.last(),
+            "Action=CreateVpc&Version=2016-11-15&CidrBlock=10.0.0.0/16\
+             &TagSpecification.1.ResourceType=vpc&TagSpecification.1.Tag.1.Key=a\
+             &TagSpecification.1.Tag.1.Value=b"
+        );
+        let wire = Wire::answering(
+            "<ModifyVpcAttributeResponse><return>true</return></ModifyVpcAttributeResponse>",
+        );
+        let call = Call::new("ec2", "ModifyVpcAttribute").with("VpcId", "vpc-1");
+        let call = call.with("EnableDnsSupport", json!({"Value": false}));
+        send(&wire.clients(), &call).await.unwrap();
+        assert_eq!(
+            wire.last(),
+            "Action=ModifyVpcAttribute&Version=2016-11-15&EnableDnsSupport.Value=false&VpcId=vpc-1"
+        );
+    }
+
+    #[tokio::test]
+    async fn an_attribute_is_read_as_a_flag() {
+        let wire = Wire::answering(
+            "<DescribeVpcAttributeResponse><vpcId>vpc-1</vpcId><enableDnsSupport><value>true</value>\
+             </enableDnsSupport></DescribeVpcAttributeResponse>",
+        );
+        let call = Call::new("ec2", "DescribeVpcAttribute").with("VpcId", "vpc-1");
+        let call = call.with("Attribute", "enableDnsSupport");
+        let answer = send(&wire.clients(), &call).await.unwrap();
+        assert_eq!(answer, json!({"VpcId": "vpc-1", "EnableDnsSupport": {"Value": true}}));
+    }
+
+    #[tokio::test]
     async fn what_no_table_names_is_refused_by_name_and_nothing_is_sent() {
         let cases = [
             (Call::new("ec2", "DescribeVpcs").with("SubnetIds", json!(["a"])),
@@ -93,8 +124,11 @@ mod tests {
              "UnknownParameter", "Filter has no parameter Filters.0.Nam here"),
             (Call::new("ec2", "DescribeSubnets").with("MaxResults", "5"),
              "InvalidParameterType", "the parameter MaxResults is not a whole number"),
-            (Call::new("ec2", "CreateVpc"),
-             "UnknownOperation", "the operation CreateVpc is not known here"),
+            (Call::new("ec2", "CreateDefaultVpc"),
+             "UnknownOperation", "the operation CreateDefaultVpc is not known here"),
+            (Call::new("ec2", "ModifyVpcAttribute").with("EnableDnsSupport", true),
+             "InvalidParameterType",
+             "the parameter EnableDnsSupport is not a structure with true or false as Value"),
         ];
         for (call, code, reason) in cases {
             let wire = Wire::answering("");

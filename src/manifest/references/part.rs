@@ -1,5 +1,5 @@
-//! The resources of an object as references name them: `database`, `network`, `iam.NAME`,
-//! `secrets.NAME`, `buckets.NAME`, `compute.NAME`, `custom.NAME`.
+//! The resources of an object as references name them: `database`, `network`, `network.subnets.NAME`,
+//! `iam.NAME`, `secrets.NAME`, `buckets.NAME`, `compute.NAME`, `custom.NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +12,7 @@ use crate::kinds::db_instance::spec::{self as instance, Database};
 use crate::kinds::iam_role::spec as role;
 use crate::kinds::s3_bucket::spec::{self as bucket, Bucket};
 use crate::kinds::secret::spec::{self as secret, Secret};
+use crate::kinds::subnet::spec as subnet;
 use crate::kinds::vpc::spec as vpc;
 use crate::manifest::expand::{Neighbours, Place};
 use crate::manifest::object::{Object, Spec};
@@ -28,6 +29,8 @@ pub(super) enum Part<'a> {
     Database(&'a Database),
     /// The VPC under the name by which a workspace refers to it, or a network's own.
     Network(Option<&'a str>),
+    /// A subnet of a network's own VPC.
+    Subnet(&'a str),
     Role(&'a str),
     Secret(&'a str, &'a Secret),
     Bucket(&'a str, &'a Bucket),
@@ -69,7 +72,14 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
         Spec::Network(_) => None,
     };
     match (section.as_str(), resources) {
-        ("network", None) => Ok(Offered { part: Part::Network(None), output: rest }),
+        ("network", None) => match (rest, spec) {
+            ([first, key, output @ ..], Spec::Network(spec)) if first == "subnets" => {
+                let own = spec.vpc.as_ref().ok_or_else(|| absent("VPC of its own"))?;
+                let (key, _) = named(&own.subnets, key, "subnet", "network.subnets")?;
+                Ok(Offered { part: Part::Subnet(key), output })
+            }
+            _ => Ok(Offered { part: Part::Network(None), output: rest }),
+        },
         ("network", Some(resources)) => {
             let network = resources.network.as_ref().ok_or_else(|| absent("network"))?;
             Ok(Offered { part: Part::Network(Some(&network.vpc_ref)), output: rest })
@@ -163,6 +173,7 @@ impl Part<'_> {
             Self::Database(database) if database.aurora().is_some() => cluster::OFFERS,
             Self::Database(_) => instance::OFFERS,
             Self::Network(_) => vpc::OFFERS,
+            Self::Subnet(_) => subnet::OFFERS,
             Self::Role(_) => role::OFFERS,
             Self::Secret(..) => secret::OFFERS,
             Self::Bucket(..) => bucket::OFFERS,
@@ -201,6 +212,7 @@ impl Part<'_> {
             Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
+            Self::Subnet(key) => subnet::resource_id(&place.scope, name, key),
             Self::Secret(key, it) => secret::resource_id(&place.scope, name, key, it),
             Self::Bucket(key, it) => bucket::resource_id(&place.scope, name, key, it),
             Self::Compute(key, it) => compute::resource_id(&place.scope, name, key, it),
@@ -214,6 +226,7 @@ impl fmt::Display for Part<'_> {
         match self {
             Self::Database(_) => f.write_str("database"),
             Self::Network(_) => f.write_str("network"),
+            Self::Subnet(key) => write!(f, "network.subnets.{key}"),
             Self::Role(name) => write!(f, "iam.{name}"),
             Self::Secret(name, _) => write!(f, "secrets.{name}"),
             Self::Bucket(name, _) => write!(f, "buckets.{name}"),
