@@ -19,7 +19,7 @@ use crate::model::{Finding, Key, ObjectKind};
 
 /// The mappings whose entries are taken one by one; everything else is taken whole or not at all,
 /// since a field may have a meaning only together with its neighbours.
-const OPEN: [&str; 13] = [
+const OPEN: [&str; 14] = [
     "",
     "/metadata",
     "/metadata/annotations",

@@ -68,6 +68,7 @@ impl Kind for AutoscalingGroup {
             identifier: "AutoScalingGroupName",
             only: None,
             flag: None,
+            region: None,
             page_size: ("MaxRecords", 100),
             marker: ("NextToken", "NextToken"),
         }];

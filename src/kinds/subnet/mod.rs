@@ -58,7 +58,7 @@ impl Kind for Subnet {
             identifier: &'static str,
         ) -> List {
             let (page_size, marker) = (("MaxResults", 1000), ("NextToken", "NextToken"));
-            List { operation, answer, identifier, only: None, flag: None, page_size, marker }
+            List { operation, answer, identifier, only: None, flag: None, region: None, page_size, marker }
         }
         const LISTS: &[List] = &[
             list("DescribeSubnets", "Subnets", "SubnetId"),
