@@ -236,10 +236,10 @@ fn group() -> impl Strategy<Value = Value> {
         maybe("securityGroups", any_of(&["sg-0a1", "sg-0b2"])),
         maybe(
             "instanceProfile",
-            one_of(&["web", "arn:aws:iam::123456789012:instance-profile/a/web"]),
+            one_of(&["", "web", "arn:aws:iam::123456789012:instance-profile/a/web"]),
         ),
-        maybe("keyPair", "[a-z]{1,5}"),
-        maybe("userData", "[ -~éü\\n&&[^$]]{1,60}"),
+        maybe("keyPair", "[a-z]{0,3}"),
+        maybe("userData", "[ -~éü\\n&&[^$]]{0,60}"),
         maybe("rootVolume", root_volume()),
         maybe("metadataOptions", metadata),
         maybe("detailedMonitoring", any::<bool>()),

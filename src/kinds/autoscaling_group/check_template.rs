@@ -1,7 +1,7 @@
 //! What an entry of the `compute` section alone proves wrong about the instances themselves.
 //!
-//! A setting that is declared as empty is refused where AWS has no way to take it away: a version of a
-//! launch template that is made from another keeps what that one has.
+//! An instance has a security group in any case, and a volume that is encrypted a key: neither can be
+//! declared as empty.
 
 use super::check::{Findings, each_id};
 use super::spec::{Group, MetadataOptions, RootVolume};
@@ -24,16 +24,6 @@ pub(super) fn check(group: &Group, place: &Place, found: &mut Findings) {
         found.push(emptied(&place.under("securityGroups")));
     }
     each_id(groups, "sg-", &place.under("securityGroups"), "security group", found);
-    let texts = [
-        ("instanceProfile", &group.instance_profile),
-        ("keyPair", &group.key_pair),
-        ("userData", &group.user_data),
-    ];
-    for (field, text) in texts {
-        if text.as_deref() == Some("") {
-            found.push(emptied(&place.under(field)));
-        }
-    }
     let length = group.user_data.as_deref().map_or(0, str::len);
     if length > LONGEST_USER_DATA {
         let message = format!("userData has {length} bytes");
@@ -49,7 +39,7 @@ pub(super) fn check(group: &Group, place: &Place, found: &mut Findings) {
 }
 
 fn emptied(place: &Place) -> crate::model::Finding {
-    let message = "a launch template keeps what it has: nothing takes this away";
+    let message = "there is always one";
     place.error("CannotBeEmptied", message).hint("leave it out, or declare another value")
 }
 

@@ -64,16 +64,16 @@ pub struct Group {
     /// where it has one, else not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_groups: Option<Vec<String>>,
-    /// The instance profile that gives the instances a role: its name, its ARN, or a reference.
-    /// Default: not managed.
+    /// The instance profile that gives the instances a role: its name, its ARN, or a reference. An empty
+    /// text means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_profile: Option<String>,
-    /// The name of the key pair with which people log in. Default: not managed.
+    /// The name of the key pair with which people log in; an empty text means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_pair: Option<String>,
     /// What instances run when they first start, as it is: it is encoded on the way. It stands in Git
     /// and is readable by whoever may describe the template or log in: no place for a secret. `$${`
-    /// stands for `${`. Default: not managed.
+    /// stands for `${`. An empty text means none. Default: not managed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_data: Option<String>,
     /// The volume that holds the instances' root. Default: not managed; the image says it.

@@ -5,12 +5,15 @@
 //! Git does not declare stays. A structure is taken over as a whole, so that it is sent as it is, save
 //! for what changes; and snapshots are not copied unless the list that names them is sent.
 //!
+//! A setting that is declared as empty is taken away, which AWS has no word for: the version is then made
+//! of everything that the one before says, without it.
+//!
 //! The version is made first and put into force in another pass: only then is its number known.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::facts::{description, encoded};
+use super::facts::{TAKEN_AWAY, description, encoded, is_nothing};
 use super::rules::ROOT_DEVICE;
 use crate::model::desired::{ownership, tag_list};
 use crate::model::{Bound, Call, Delta, Observed};
@@ -18,6 +21,9 @@ use crate::model::{Bound, Call, Delta, Observed};
 /// The volume types that take `Iops`, and those that take `Throughput`.
 const WITH_IOPS: [&str; 3] = ["gp3", "io1", "io2"];
 const WITH_THROUGHPUT: [&str; 1] = ["gp3"];
+
+/// AWS answers whether metadata options are in force already, and takes no such member.
+const ANSWERED_ONLY: &str = "State";
 
 fn call(operation: &'static str) -> Call {
     Call::new("ec2", operation)
@@ -43,11 +49,18 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
         deltas.iter().map(|delta| (delta.field.clone(), delta.to.clone())).collect();
     let there = actual.member("LaunchTemplateData").unwrap_or(&Value::Null);
     let data = Data::new(desired, there).of(&fields);
+    let emptied: Vec<&str> = TAKEN_AWAY
+        .iter()
+        .filter(|(field, _)| of(field).is_some_and(|delta| is_nothing(&delta.to)))
+        .map(|(_, member)| *member)
+        .collect();
     let mut calls = Vec::new();
-    if data.is_empty() {
-        calls.extend(of("defaultVersion").map(|_| put_into_force(actual)));
-    } else {
+    if !emptied.is_empty() {
+        calls.push(whole(actual, without(there, &emptied, data)));
+    } else if !data.is_empty() {
         calls.push(version(actual, with_snapshots(data, there)));
+    } else {
+        calls.extend(of("defaultVersion").map(|_| put_into_force(actual)));
     }
     if let Some(tags) = of("tags").and_then(|delta| delta.to.as_object()) {
         calls.push(tag(actual, tags));
@@ -55,9 +68,16 @@ pub(super) fn update(desired: &Bound, actual: &Observed, deltas: &[Delta]) -> Ve
     calls
 }
 
-/// Makes a version. The token by which AWS knows a repetition follows from everything that makes it,
-/// and from which versions there are: the same change, made again later, is another version.
+/// Makes a version from the one that the template is compared by.
 fn version(actual: &Observed, data: Map<String, Value>) -> Call {
+    let source = actual.member("VersionNumber").unwrap_or(&Value::Null);
+    whole(actual, data).with("SourceVersion", source.to_string())
+}
+
+/// Makes a version that says nothing but this. The token by which AWS knows a repetition follows from
+/// everything that makes it, and from which versions there are: the same change, made again later, is
+/// another version.
+fn whole(actual: &Observed, data: Map<String, Value>) -> Call {
     let member = |name: &str| actual.member(name).unwrap_or(&Value::Null);
     let (id, source) = (id(actual), member("VersionNumber"));
     let newest = member("LatestVersionNumber");
@@ -66,10 +86,20 @@ fn version(actual: &Observed, data: Map<String, Value>) -> Call {
     let token: String = hex::encode(Sha256::digest(seed)).chars().take(32).collect();
     call("CreateLaunchTemplateVersion")
         .with("LaunchTemplateId", id)
-        .with("SourceVersion", source.to_string())
         .with("VersionDescription", description(member("DefaultVersionNumber")))
         .with("LaunchTemplateData", data)
         .with("ClientToken", token)
+}
+
+/// Returns everything that is there, without some members and with what changes.
+fn without(there: &Value, emptied: &[&str], data: Map<String, Value>) -> Map<String, Value> {
+    let mut all = there.as_object().cloned().unwrap_or_default();
+    if let Some(options) = all.get_mut("MetadataOptions").and_then(Value::as_object_mut) {
+        options.remove(ANSWERED_ONLY);
+    }
+    all.retain(|member, value| !emptied.contains(&member.as_str()) && !is_nothing(value));
+    all.extend(data);
+    all
 }
 
 fn put_into_force(actual: &Observed) -> Call {
@@ -110,7 +140,7 @@ impl<'a> Data<'a> {
     /// Returns the members of a version's data that these fields change.
     fn of(&self, fields: &Map<String, Value>) -> Map<String, Value> {
         let mut data = Map::new();
-        for (field, value) in fields {
+        for (field, value) in fields.iter().filter(|(_, value)| !is_nothing(value)) {
             let plain = match field.as_str() {
                 "image" => ("ImageId", value.clone()),
                 "instanceType" => ("InstanceType", value.clone()),
@@ -136,8 +166,7 @@ impl<'a> Data<'a> {
     fn merged(&self, member: &str, changes: &[(&str, &Value)]) -> Value {
         let there = self.there.get(member).and_then(Value::as_object);
         let mut merged = there.cloned().unwrap_or_default();
-        // AWS answers whether the options are in force already, and takes no such member.
-        merged.remove("State");
+        merged.remove(ANSWERED_ONLY);
         merged.extend(changes.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())));
         merged.into()
     }

@@ -10,6 +10,47 @@ use serde_json::{Map, Value, json};
 use crate::model::kind::Lists;
 use crate::model::{Bound, ErrorClass, Notice, Observed, Readiness, Refusal};
 
+/// The settings that can be declared as empty, with the members that hold them.
+pub(super) const TAKEN_AWAY: [(&str, &str); 3] = [
+    ("keyPair", "KeyName"),
+    ("instanceProfile", "IamInstanceProfile"),
+    ("userData", "UserData"),
+];
+
+/// The members that can be handed on to a version that is made of everything that the one before says.
+pub(super) const HANDED_ON: [&str; 19] = [
+    "BlockDeviceMappings",
+    "CreditSpecification",
+    "DisableApiStop",
+    "DisableApiTermination",
+    "EbsOptimized",
+    "EnclaveOptions",
+    "HibernationOptions",
+    "IamInstanceProfile",
+    "ImageId",
+    "InstanceInitiatedShutdownBehavior",
+    "InstanceType",
+    "KernelId",
+    "KeyName",
+    "MaintenanceOptions",
+    "MetadataOptions",
+    "Monitoring",
+    "SecurityGroupIds",
+    "TagSpecifications",
+    "UserData",
+];
+
+/// Tells whether a value says that there is nothing.
+pub(super) fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Returns what a version says of itself that is made to take the place of another.
 pub(super) fn description(replaces: &Value) -> String {
     format!("levelset: replaces version {replaces}")
@@ -109,7 +150,28 @@ pub(super) fn objections(desired: &Bound, actual: &Observed) -> Vec<Refusal> {
                 .to_owned(),
         })
     };
-    against.into_iter().filter_map(objection).collect()
+    against.into_iter().filter_map(objection).chain(kept(desired, actual)).collect()
+}
+
+/// A setting that is declared as empty is taken away by making a version of everything else; what would
+/// be lost on the way holds it.
+fn kept(desired: &Bound, actual: &Observed) -> Option<Refusal> {
+    let data = actual.member("LaunchTemplateData")?.as_object()?;
+    let is_emptied = |(field, member): &&(&str, &str)| {
+        desired.declared(field).is_some_and(is_nothing)
+            && data.get(*member).is_some_and(|there| !is_nothing(there))
+    };
+    let (field, _) = TAKEN_AWAY.iter().find(is_emptied)?;
+    let is_lost = |(member, value): &(&String, &Value)| {
+        !HANDED_ON.contains(&member.as_str()) && !is_nothing(value)
+    };
+    let (member, _) = data.iter().find(is_lost)?;
+    Some(Refusal {
+        field: (*field).to_owned(),
+        code: "CannotBeTakenAway".to_owned(),
+        message: format!("{field} is taken away by a whole new version, which would lose {member}"),
+        help: "make a version without it the default one in AWS, or leave the field out".to_owned(),
+    })
 }
 
 /// Tells of a newer version that nobody put into force.

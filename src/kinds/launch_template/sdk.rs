@@ -40,6 +40,20 @@ const DATA: (&str, &str, Take) = (
             ("BlockDeviceMappings", "BlockDeviceMapping", DEVICES),
             ("MetadataOptions", "MetadataOptions", METADATA),
             ("Monitoring", "Monitoring", MONITORING),
+            ("TagSpecifications", "TagSpecification", TAGS),
+            ("EbsOptimized", "EbsOptimized", Take::Flag),
+            ("DisableApiStop", "DisableApiStop", Take::Flag),
+            ("DisableApiTermination", "DisableApiTermination", Take::Flag),
+            ("KernelId", "KernelId", Take::Text),
+            (
+                "InstanceInitiatedShutdownBehavior",
+                "InstanceInitiatedShutdownBehavior",
+                Take::Text,
+            ),
+            ("CreditSpecification", "CreditSpecification", CREDITS),
+            ("EnclaveOptions", "EnclaveOptions", ENCLAVES),
+            ("HibernationOptions", "HibernationOptions", HIBERNATION),
+            ("MaintenanceOptions", "MaintenanceOptions", MAINTENANCE),
         ],
     }),
 );
@@ -92,6 +106,26 @@ const MONITORING: Take = Take::Structure(&Structure {
         ("Enabled", "Enabled", Take::Flag),
         ("MetricCategoryIds", "MetricCategoryId", Take::Texts),
     ],
+});
+
+const CREDITS: Take = Take::Structure(&Structure {
+    name: "CreditSpecificationRequest",
+    parameters: &[("CpuCredits", "CpuCredits", Take::Text)],
+});
+
+const ENCLAVES: Take = Take::Structure(&Structure {
+    name: "LaunchTemplateEnclaveOptionsRequest",
+    parameters: &[("Enabled", "Enabled", Take::Flag)],
+});
+
+const HIBERNATION: Take = Take::Structure(&Structure {
+    name: "LaunchTemplateHibernationOptionsRequest",
+    parameters: &[("Configured", "Configured", Take::Flag)],
+});
+
+const MAINTENANCE: Take = Take::Structure(&Structure {
+    name: "LaunchTemplateInstanceMaintenanceOptionsRequest",
+    parameters: &[("AutoRecovery", "AutoRecovery", Take::Text)],
 });
 
 const fn operation(name: &'static str, parameters: Parameters) -> Operation {

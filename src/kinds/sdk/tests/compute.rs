@@ -9,11 +9,10 @@ mod tests {
     use super::super::{assert_all_sendable, bound, deltas, observed, scope};
     use crate::kinds::{autoscaling_group as group, launch_template as template};
     use crate::model::delta::Timing;
-    use crate::model::{Bound, Input, Kind};
+    use crate::model::{Bound, Delta, Input, Kind, Observed};
 
-    #[tokio::test]
-    async fn every_call_of_a_launch_template_can_be_sent() {
-        let kind = &template::KIND;
+    /// Returns a template of which everything is declared.
+    fn whole_template() -> Bound {
         let (scope, tags) = (scope(), BTreeMap::from([("team".to_owned(), "a".to_owned())]));
         let volume = template::spec::Volume {
             device: None,
@@ -45,11 +44,15 @@ mod tests {
             owner: "a/Workspace/orders",
             adopt: false,
         };
-        let desired = bound(template::spec::resource(&declared, &placement));
+        bound(template::spec::resource(&declared, &placement))
+    }
+
+    /// Returns a template of which everything is there that can be handed on.
+    fn described_template() -> Observed {
         let devices = json!([{"DeviceName": "/dev/sdf", "VirtualName": "ephemeral0", "NoDevice": "",
             "Ebs": {"SnapshotId": "snap-1", "DeleteOnTermination": true, "EbsCardIndex": 0,
                 "VolumeInitializationRate": 100}}]);
-        let actual = observed(json!({
+        observed(json!({
             "LaunchTemplateId": "lt-1", "VersionNumber": 3, "DefaultVersionNumber": 2,
             "LatestVersionNumber": 3, "IsDefault": false,
             "LaunchTemplateData": {
@@ -57,12 +60,31 @@ mod tests {
                 "MetadataOptions": {"State": "pending", "InstanceMetadataTags": "enabled",
                     "HttpProtocolIpv6": "disabled"},
                 "Monitoring": {"MetricCategoryIds": ["a"]},
+                "EbsOptimized": true, "DisableApiStop": false, "DisableApiTermination": false,
+                "KernelId": "aki-1", "InstanceInitiatedShutdownBehavior": "stop",
+                "CreditSpecification": {"CpuCredits": "standard"},
+                "EnclaveOptions": {"Enabled": false}, "HibernationOptions": {"Configured": false},
+                "MaintenanceOptions": {"AutoRecovery": "default"},
+                "TagSpecifications": [{"ResourceType": "volume", "Tags": [{"Key": "a", "Value": "b"}]}],
+                "KeyName": "ops", "UserData": "", "IamInstanceProfile": {"Arn": "arn:1"},
             },
-        }));
+        }))
+    }
+
+    #[tokio::test]
+    async fn every_call_of_a_launch_template_can_be_sent() {
+        let kind = &template::KIND;
+        let (desired, actual) = (whole_template(), described_template());
         assert_all_sendable(kind, kind.create(&desired)).await;
         let all = deltas(kind, &desired, Timing::Window);
         assert!(all.len() > 15, "{all:?}");
         assert_all_sendable(kind, kind.update(&desired, &actual, &all)).await;
+        let key_pair = all.iter().find(|delta| delta.field == "keyPair").unwrap();
+        let emptied = Delta { to: json!(""), ..key_pair.clone() };
+        let calls = kind.update(&desired, &actual, &[emptied]);
+        assert!(!calls[0].params.contains_key("SourceVersion"), "{calls:?}");
+        assert!(calls[0].params["LaunchTemplateData"].get("KeyName").is_none(), "{calls:?}");
+        assert_all_sendable(kind, calls).await;
         for one in all {
             assert_all_sendable(kind, kind.update(&desired, &actual, &[one])).await;
         }
