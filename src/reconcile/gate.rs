@@ -16,6 +16,7 @@ use crate::apply::{Gate, GateFuture};
 use crate::desired::Snapshot;
 use crate::kinds;
 use crate::model::plan::Action;
+use crate::model::policy::DeletionPolicy;
 use crate::model::{Call, CallError, ErrorClass, Key, Step};
 use crate::plan::CREATE_GRACE;
 use crate::plan::handle::Receipts;
@@ -30,13 +31,17 @@ pub(super) struct PassGate<'a> {
     key: &'a Key,
     /// What the pass knows of Git.
     snapshot: &'a Snapshot,
+    /// What Git says about the deletion of what is made.
+    deletion: DeletionPolicy,
     /// What answers said of requests that AWS carries out later.
     receipts: Mutex<Receipts>,
 }
 
 impl<'a> PassGate<'a> {
     pub(super) fn new(engine: &'a Engine, key: &'a Key, snapshot: &'a Snapshot) -> Self {
-        Self { engine, key, snapshot, receipts: Mutex::default() }
+        let entry = snapshot.get(key);
+        let deletion = entry.map(|entry| entry.object.policy().deletion).unwrap_or_default();
+        Self { engine, key, snapshot, deletion, receipts: Mutex::default() }
     }
 
     /// Returns what answers said of requests.
@@ -83,6 +88,7 @@ impl<'a> PassGate<'a> {
             key: self.key.clone(),
             resource: step.resource.clone(),
             operation: operation(step, call),
+            deletion: self.deletion,
             at: self.engine.clock.now(),
         };
         let token = self.engine.token().map_err(unrecorded)?;

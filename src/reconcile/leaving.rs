@@ -82,9 +82,10 @@ pub(super) struct Parting {
 
 /// Looks at everything that the object owns, or may have made, and does not declare.
 pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parting>, StoreError> {
-    let created: BTreeMap<ResourceId, Timestamp> =
-        engine.store.intents(basis.key).await?.into_iter().map(|it| (it.resource, it.at)).collect();
-    let leaving = leaving(engine, basis, created.keys());
+    let intents = engine.store.intents(basis.key).await?.into_iter();
+    let created: BTreeMap<ResourceId, (Timestamp, DeletionPolicy)> =
+        intents.map(|it| (it.resource, (it.at, it.deletion))).collect();
+    let leaving = leaving(engine, basis, &created);
     let mut partings = Vec::with_capacity(leaving.len());
     for (kind, owned) in leaving {
         let removed = basis.gone.as_ref().map(|gone| gone.since);
@@ -106,7 +107,7 @@ pub(super) async fn look(engine: &Engine, basis: &Basis<'_>) -> Result<Vec<Parti
             is_recorded,
             user,
             used,
-            created: created.get(&owned.id).copied(),
+            created: created.get(&owned.id).map(|(at, _)| *at),
             claim: engine.claims.on(engine, basis.snapshot, basis.key, &owned),
             part: part(basis, kind, &owned.id, &seen),
             seen,
@@ -181,18 +182,19 @@ async fn observe(engine: &Engine, kind: &'static dyn Kind, owned: &Owned) -> Obs
 }
 
 /// Lists what is remembered and not declared, and what a create was sent for that nobody saw.
-fn leaving<'a>(
+fn leaving(
     engine: &Engine,
     basis: &Basis<'_>,
-    intents: impl Iterator<Item = &'a ResourceId>,
+    intents: &BTreeMap<ResourceId, (Timestamp, DeletionPolicy)>,
 ) -> Vec<(&'static dyn Kind, Owned)> {
     let known = &basis.memory.owned;
-    let is_new = |id: &&ResourceId| known.iter().all(|owned| owned.id != **id);
-    let unseen = intents.filter(is_new).map(|id| Owned {
+    let is_new = |id: &ResourceId| known.iter().all(|owned| owned.id != *id);
+    let unseen = intents.iter().filter(|(id, _)| is_new(id)).map(|(id, (_, policy))| Owned {
         id: id.clone(),
         section: String::new(),
         owner: format!("{}/{}", engine.agent, basis.key),
-        policy: basis.policy,
+        // A newer word is about what a pass has seen since.
+        policy: *policy,
         left: None,
         handle: Handle::default(),
         needs: BTreeSet::new(),

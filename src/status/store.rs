@@ -121,6 +121,9 @@ pub struct Intent {
     pub resource: ResourceId,
     /// The operation.
     pub operation: String,
+    /// What Git said about the deletion of the resource when it was about to be made.
+    #[serde(default)]
+    pub deletion: DeletionPolicy,
     /// When it was recorded, kept to the millisecond.
     pub at: Timestamp,
 }

@@ -1,5 +1,7 @@
 //! What operators do, past the agent: in the console of AWS, and to the clock.
 
+pub(super) mod access;
+
 use futures_util::FutureExt;
 use jiff::SignedDuration;
 use levelset::model::status::Truth;
@@ -200,6 +202,7 @@ pub(super) fn put_in_order(world: &World) {
     resume_all(world);
     for place in [scope(true), scope(false)] {
         give_tags_back(world, &place);
+        access::give_tags_back(world, &place);
         for instance in world.sandbox.inspect(&place) {
             world.sandbox.unstick(&place, instance["DBInstanceIdentifier"].as_str().unwrap());
         }

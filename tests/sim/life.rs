@@ -117,7 +117,10 @@ fn engine(world: &Arc<World>, cache: &Cache, seed: u64) -> Engine {
         })),
         confirmation: Confirmation::new(world.profile.patience),
         jitter: Jitter::seeded(seed),
-        words: Words::of(Arc::new(AnnalsDoor(Arc::clone(world)))),
+        words: match world.mutant {
+            Mutant::Shortsighted => Words::default(),
+            _ => Words::of(Arc::new(AnnalsDoor(Arc::clone(world)))),
+        },
         ..Engine::new(ports, cache.reader(), SignedDuration::from_secs(5))
     }
 }

@@ -1,12 +1,14 @@
 //! The whole agent in a simulated world: virtual time, one seed for everything, faults of every sort,
 //! and a checker that looks from outside only. See `README.md` beside this file.
 
+mod access;
 mod checker;
 mod clock;
 mod console;
 mod doors;
 mod life;
 mod mutant;
+mod outages;
 mod people;
 mod profile;
 mod reading;
@@ -36,7 +38,7 @@ const SEEDS: u64 = 150;
 const SEEDS_PER_MUTANT: u64 = 40;
 
 /// Something that has to have happened in them.
-const HAPPENED: [&str; 18] = [
+const HAPPENED: [&str; 25] = [
     "lives",
     "passes",
     "reverts",
@@ -55,6 +57,13 @@ const HAPPENED: [&str; 18] = [
     "event Crash",
     "event Jump",
     "event Return",
+    "console AuthorizeSecurityGroupIngress",
+    "console DeleteRole",
+    "RevokeSecurityGroupIngress ok",
+    "DetachRolePolicy ok",
+    "DeleteSecurityGroup ok",
+    "DeleteRole ok",
+    "event Repent",
 ];
 
 /// How many lines of a trace are shown, counted from its end.

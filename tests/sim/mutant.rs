@@ -12,6 +12,7 @@ use levelset::model::{Call, CallError, ErrorClass, ObjectStatus, Target};
 use levelset::status::Record;
 use serde_json::{Value, json};
 
+use super::access::role_name;
 use super::checker::Law;
 use super::reading::parameter_group;
 use super::script::SECRET;
@@ -78,8 +79,16 @@ pub(super) enum Mutant {
     Impatient,
     /// Reads every word about deletion as the least careful one.
     Presumptuous,
+    /// Does not read the history of the branch.
+    Shortsighted,
     /// Takes no final snapshot.
     Careless,
+    /// Does not see who is let in from anywhere.
+    Tolerant,
+    /// Lets everybody in.
+    Opener,
+    /// Deletes a role before the database that uses it is gone.
+    Uprooter,
     /// Deletes a parameter group before the database that uses it is gone.
     Backwards,
     /// Asks nobody when many objects drift.
@@ -96,7 +105,7 @@ pub(super) enum Mutant {
 
 impl Mutant {
     /// Every mutant with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 35] = [
+    pub(super) const ALL: [(Self, Law); 39] = [
         (Self::SecondName, Law::NothingIsMadeTwice),
         (Self::BlindReader, Law::AbsenceIsProven),
         (Self::DropsIntents, Law::IntentsComeFirst),
@@ -104,7 +113,11 @@ impl Mutant {
         (Self::Deleter, Law::NothingIsDeletedEarly),
         (Self::Impatient, Law::NothingIsDeletedEarly),
         (Self::Presumptuous, Law::DeletionNeedsGitsWord),
+        (Self::Shortsighted, Law::DeletionNeedsGitsWord),
         (Self::Careless, Law::DeletionNeedsGitsWord),
+        (Self::Tolerant, Law::DangerEndsAtOnce),
+        (Self::Opener, Law::OnlyWhatIsDeclaredTravels),
+        (Self::Uprooter, Law::DependentsGoFirst),
         (Self::Backwards, Law::DependentsGoFirst),
         (Self::Reckless, Law::FrozenMeansStill),
         (Self::Gullible, Law::FrozenMeansStill),
@@ -145,6 +158,11 @@ impl Mutant {
             Self::Adorner if call.operation == "ModifyDBInstance" => {
                 call.with("AutoMinorVersionUpgrade", false)
             }
+            Self::Opener if call.operation == "AuthorizeSecurityGroupIngress" => {
+                let mut rules = call.params["IpPermissions"].clone();
+                rules[0]["IpRanges"] = json!([{"CidrIp": "0.0.0.0/0"}]);
+                call.with("IpPermissions", rules)
+            }
             Self::Hasty if call.operation == "ModifyDBInstance" => {
                 call.with("ApplyImmediately", true)
             }
@@ -174,6 +192,9 @@ impl Mutant {
                     Call::new("rds", "DeleteDBInstance").with("DBInstanceIdentifier", name);
                 Some(delete.with("SkipFinalSnapshot", true))
             }
+            (Self::Uprooter, Ok(_)) if call.operation == "DeleteDBInstance" => {
+                Some(Call::new("iam", "DeleteRole").with("RoleName", role_name(name)))
+            }
             (Self::Backwards, Ok(_)) if call.operation == "DeleteDBInstance" => {
                 let delete = Call::new("rds", "DeleteDBParameterGroup");
                 Some(delete.with("DBParameterGroupName", parameter_group(name)))
@@ -196,6 +217,7 @@ impl Mutant {
             }
             (Self::OwnsAll, Ok(answer)) if call.service == "rds" => Ok(as_owned(target, answer)),
             (Self::Blinkered, Ok(answer)) => Ok(without_queue(answer)),
+            (Self::Tolerant, Ok(answer)) => Ok(without_the_world(answer)),
             (Self::Dreamer, Ok(answer)) => Ok(as_dreamt(answer)),
             (_, answer) => answer,
         }
@@ -294,6 +316,16 @@ fn as_owned(target: &Target, mut answer: Value) -> Value {
 fn without_queue(mut answer: Value) -> Value {
     for instance in instances(&mut answer) {
         instance["PendingModifiedValues"].as_object_mut().unwrap().remove("MultiAZ");
+    }
+    answer
+}
+
+/// Leaves out of every security group what lets everybody in.
+fn without_the_world(mut answer: Value) -> Value {
+    let groups = answer.get_mut("SecurityGroups").and_then(Value::as_array_mut);
+    for group in groups.into_iter().flatten() {
+        let permissions = group["IpPermissions"].as_array_mut().unwrap();
+        permissions.retain(|permission| permission["IpRanges"][0]["CidrIp"] != "0.0.0.0/0");
     }
     answer
 }

@@ -8,6 +8,7 @@ use levelset::model::{Clock, Key, ObjectKind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::access::Access;
 use super::console;
 use super::repository::{File, Repository, Tree};
 use super::script::{Event, FOREIGN};
@@ -17,9 +18,15 @@ use super::world::{World, scope};
 /// Makes the first commit, and what was there before it.
 pub(super) fn begin(world: &World, seed: u64) {
     let mut random = StdRng::seed_from_u64(seed ^ 0x6007);
-    let mut docs: Vec<Doc> = (0..world.profile.workspaces)
-        .map(|n| Doc::workspace(&format!("team-{n}"), Workspace::random(&mut random)))
-        .collect();
+    let mut gates = StdRng::seed_from_u64(seed ^ 0x9a7e);
+    let mut workspace = |n| {
+        let spec = Workspace::random(&mut random);
+        Doc::workspace(
+            &format!("team-{n}"),
+            Workspace { access: Box::new(Access::random(&mut gates)), ..spec },
+        )
+    };
+    let mut docs: Vec<Doc> = (0..world.profile.workspaces).map(&mut workspace).collect();
     if world.profile.taken {
         let spec = Workspace::random(&mut random);
         console::ask(world, &scope(spec.production), console::database(FOREIGN));
@@ -43,6 +50,11 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
     let mut repository = world.repository();
     match event {
         Event::Edit => repository.commit(|tree| edit(tree, random)),
+        Event::Admit => repository.commit(|tree| {
+            if let Some(Spec::Workspace(spec)) = some_doc(tree, random).map(|doc| &mut doc.spec) {
+                spec.access.edit(random);
+            }
+        }),
         Event::Resize => repository.commit(|tree| {
             for (_, spec) in workspaces(tree) {
                 spec.class = *pick::<&str>(random, &CLASSES);
@@ -66,6 +78,22 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
                 tree.insert(format!("moved/{}", path.replace('/', "-")).into(), file);
             }
         }),
+        Event::Section => repository.commit(|tree| {
+            if let Some(Spec::Workspace(spec)) = some_doc(tree, random).map(|doc| &mut doc.spec) {
+                spec.database ^= true;
+            }
+        }),
+        _ => {
+            return take_away(&mut repository, event, random)
+                || annotate(&mut repository, world.clock.now(), event, random);
+        }
+    }
+    true
+}
+
+/// Takes objects out of Git, or puts them back; tells whether an event asks for that.
+fn take_away(repository: &mut Repository, event: &Event, random: &mut StdRng) -> bool {
+    match event {
         Event::Remove => repository.commit(|tree| {
             for _ in 0..random.random_range(1..4) {
                 let path = some_path(tree, random);
@@ -73,16 +101,17 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
             }
         }),
         Event::Doom => repository.commit(|tree| doom(tree, random)),
+        Event::Repent => {
+            let word = *pick(random, &[Deletion::Retain, Deletion::Snapshot]);
+            let path = doomed(&repository.head, random);
+            repository.commit(|tree| say(tree, path.as_ref(), word));
+            repository.commit(|tree| drop(path.and_then(|path| tree.remove(&path))));
+        }
         Event::Bury => repository.commit(|tree| bury(tree, random)),
         Event::DoomAndBury => {
             repository.commit(|tree| doom(tree, random));
             repository.commit(|tree| bury(tree, random));
         }
-        Event::Section => repository.commit(|tree| {
-            if let Some(Spec::Workspace(spec)) = some_doc(tree, random).map(|doc| &mut doc.spec) {
-                spec.database ^= true;
-            }
-        }),
         Event::Empty => repository.commit(Tree::clear),
         Event::Return => {
             let ever = repository.ever.clone();
@@ -92,7 +121,7 @@ pub(super) fn develop(world: &World, event: &Event, random: &mut StdRng) -> bool
             let past = pick(random, &repository.past).clone();
             repository.commit(|tree| *tree = past);
         }
-        _ => return annotate(&mut repository, world.clock.now(), event, random),
+        _ => return false,
     }
     true
 }
@@ -138,9 +167,14 @@ fn edit(tree: &mut Tree, random: &mut StdRng) {
 
 /// Prepares everything in some file for its deletion.
 fn doom(tree: &mut Tree, random: &mut StdRng) {
-    let Some(path) = some_path(tree, random) else { return };
-    let word = Deletion::doom(random);
-    let file = tree.get_mut(&path).map(Arc::make_mut).and_then(File::docs_mut);
+    let path = some_path(tree, random);
+    say(tree, path.as_ref(), Deletion::doom(random));
+}
+
+/// Lets everything in a file say something about its deletion.
+fn say(tree: &mut Tree, path: Option<&Arc<str>>, word: Deletion) {
+    let file = path.and_then(|path| tree.get_mut(path));
+    let file = file.map(Arc::make_mut).and_then(File::docs_mut);
     for doc in file.into_iter().flatten() {
         match &mut doc.spec {
             Spec::Network { deletion, .. } => *deletion = word,
@@ -151,13 +185,15 @@ fn doom(tree: &mut Tree, random: &mut StdRng) {
 
 /// Removes a file that says what is to be deleted, if there is one.
 fn bury(tree: &mut Tree, random: &mut StdRng) {
+    doomed(tree, random).and_then(|path| tree.remove(&path));
+}
+
+/// Names a file that says what is to be deleted, if there is one.
+fn doomed(tree: &Tree, random: &mut StdRng) -> Option<Arc<str>> {
     let is_doomed = |doc: &Doc| doc.deletion() != Deletion::Retain;
     let doomed = tree.iter().filter(|(_, file)| file.docs().iter().any(is_doomed));
     let paths: Vec<&Arc<str>> = doomed.map(|(path, _)| path).collect();
-    if !paths.is_empty() {
-        let path = Arc::clone(pick::<&Arc<str>>(random, &paths));
-        tree.remove(&path);
-    }
+    (!paths.is_empty()).then(|| Arc::clone(pick::<&Arc<str>>(random, &paths)))
 }
 
 fn mend(tree: &mut Tree) {

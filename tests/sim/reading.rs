@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::access::role_arn;
 use super::spec::{OWNER_TAG, WINDOW, Workspace};
+use super::world::ACCOUNTS;
 
 impl Workspace {
     /// Returns what the declared values are in the words of `ModifyDBInstance`.
@@ -32,6 +34,10 @@ impl Workspace {
         put("DeletionProtection", self.protection.map(Value::from));
         let group = (!self.parameters.is_empty()).then(|| json!(parameter_group(name)));
         put("DBParameterGroupName", group);
+        let role = self.access.role.as_ref();
+        put("MonitoringInterval", role.map(|_| json!(60)));
+        let (_, account) = ACCOUNTS[usize::from(!self.production)];
+        put("MonitoringRoleArn", role.map(|_| json!(role_arn(account, name))));
         all
     }
 
@@ -78,15 +84,17 @@ pub(super) fn tags_of(list: &Value) -> BTreeMap<String, String> {
 }
 
 /// Returns the value in force of a parameter, from a description of an instance.
-pub(super) fn in_force<'a>(instance: &'a Map<String, Value>, parameter: &str) -> &'a Value {
+pub(super) fn in_force(instance: &Map<String, Value>, parameter: &str) -> Value {
     let found = match parameter {
-        "DBParameterGroupName" => {
-            return &instance["DBParameterGroups"][0]["DBParameterGroupName"];
+        "DBParameterGroupName" => Some(&instance["DBParameterGroups"][0]["DBParameterGroupName"]),
+        "DBSubnetGroupName" => Some(&instance["DBSubnetGroup"]["DBSubnetGroupName"]),
+        "VpcSecurityGroupIds" => {
+            let groups = instance["VpcSecurityGroups"].as_array().into_iter().flatten();
+            return groups.map(|group| group["VpcSecurityGroupId"].clone()).collect();
         }
-        "DBSubnetGroupName" => return &instance["DBSubnetGroup"]["DBSubnetGroupName"],
         _ => instance.get(parameter),
     };
-    found.unwrap_or(&Value::Null)
+    found.cloned().unwrap_or_default()
 }
 
 /// Tells whether a value is what was declared.

@@ -157,6 +157,8 @@ impl Run {
         match event {
             Event::Console => console::meddle(&world, &mut random),
             Event::Mass(most) => console::meddle_with_many(&world, *most, &mut random),
+            Event::Rummage => console::access::meddle(&world, &mut random),
+            Event::Open => console::access::open(&world, &mut random),
             Event::Queue => console::queue_standbys(&world),
             Event::Ask(wish) => console::wish(&world, *wish, &mut random),
             Event::Stick => console::stick(&world, &mut random),

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use levelset::sandbox::faults::{Effect, Rule};
+use levelset::sandbox::faults::Rule;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::outages::{DEAFNESS, deafness, fault, write_fault};
 use super::profile::Profile;
-use super::spec::{PARAMETERS, pick};
 
 /// The name of a workspace whose database somebody else had before.
 pub(super) const FOREIGN: &str = "team-taken";
@@ -63,12 +63,19 @@ pub(super) enum Event {
     Bury,
     /// Both in what the agent reads as one commit.
     DoomAndBury,
+    /// A file goes that said otherwise in a commit that is pushed together with that.
+    Repent,
     /// A database section goes, or comes back.
     Section,
     Return,
     Empty,
     ForcePush,
     Console,
+    /// Developers change who is let in, or a role.
+    Admit,
+    /// Somebody changes a security group or a role in the console, or opens one.
+    Rummage,
+    Open,
     /// Somebody changes up to so many databases at once in the console.
     Mass(usize),
     /// Somebody queues a change of every database for the maintenance window.
@@ -141,11 +148,23 @@ impl Script {
             let all = [Event::Return, Event::Mend, Event::Tune, Event::Resize];
             events.extend(all.map(|event| (at, event)));
         }
+        for _ in 0..random.random_range(2..7) {
+            let event = [Event::Admit, Event::Rummage, Event::Open];
+            let at = TROUBLE.mul_f64(random.random());
+            events.push((at, event[random.random_range(0..3)].clone()));
+        }
+        if seed % 4 == 1 {
+            // Not together with what is put back at that time.
+            events.push((at + Duration::from_secs(5), Event::Repent));
+        }
         let events = events.into_iter().map(|(at, event)| (at.min(TROUBLE), event));
         let before_calm = self.events.partition_point(|(at, ..)| *at < TROUBLE);
         let rest = self.events.split_off(before_calm);
         self.events.extend(events.map(|(at, event)| (at, random.random(), event)));
         self.events.extend(rest);
+        // Somebody opens something also while nothing else happens.
+        let at = TROUBLE + CALM.mul_f64(random.random_range(0.5..1.0));
+        self.events.push((at, random.random(), Event::Open));
         self.events.sort_by_key(|(at, ..)| *at);
     }
 
@@ -329,19 +348,6 @@ fn hinder(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>
     }
 }
 
-/// What AWS takes and does not carry out.
-const DEAFNESS: [Effect; 4] = [
-    Effect::Ignore("DBInstanceClass"),
-    Effect::Ignore("BackupRetentionPeriod"),
-    Effect::Ignore(PARAMETERS[0]),
-    Effect::Rivals(PARAMETERS[0], PARAMETERS[1]),
-];
-
-/// Makes AWS take a change and not carry it out.
-fn deafness(random: &mut StdRng) -> Rule {
-    Rule::new(*pick(random, &DEAFNESS)).by("agent").operation("Modify*")
-}
-
 /// Takes the repository away until nothing is written any more, with reasons to write.
 fn cut_off(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)>) {
     events.extend([(at, Event::Cut), (at + seconds(random, 1800), Event::Mass(3))]);
@@ -349,45 +355,4 @@ fn cut_off(random: &mut StdRng, at: Duration, events: &mut Vec<(Duration, Event)
         events.push((at + seconds(random, 2400), Event::Console));
     }
     events.push((at + seconds(random, 3600), Event::Join));
-}
-
-const WRITES: [&str; 4] = ["Create*", "Modify*", "AddTags*", "CreateDB*"];
-
-fn write_fault(random: &mut StdRng, profile: &Profile) -> Rule {
-    let effect = match random.random_range(0..4) {
-        0 if !profile.swift => Effect::Throttle,
-        0 | 1 => Effect::LoseAnswer,
-        2 => Effect::ServerErrorAfter,
-        _ => Effect::Deny,
-    };
-    rule(random, effect, &WRITES)
-}
-
-fn fault(random: &mut StdRng, profile: &Profile) -> Rule {
-    const RESOURCES: [&str; 3] =
-        ["DescribeDBInstances", "DescribeDBSubnetGroups", "DescribeDBParameterGroups"];
-    const ANY: [&str; 6] =
-        ["*", "Describe*", "Create*", "Modify*", "AddTags*", "DescribeDBInstances"];
-    let (effect, operations): (Effect, &[&str]) = match random.random_range(0..9) {
-        0 if profile.swift => (Effect::ServerError, &ANY),
-        0 if random.random() => (Effect::Throttle, &ANY),
-        0 => (Effect::Throttle, &WRITES),
-        1 => (Effect::ServerError, &ANY),
-        2 => (Effect::LoseAnswer, &WRITES),
-        3 => (Effect::LoseRequest, &ANY),
-        4 => (Effect::ServerErrorAfter, &WRITES),
-        5 => (Effect::Deny, &ANY),
-        6 => (Effect::Deny, &WRITES),
-        7 => (Effect::PartialPage(random.random_range(0..3)), &RESOURCES),
-        _ => {
-            let lag = Duration::from_secs(random.random_range(5..50));
-            (Effect::Stale(lag), &RESOURCES[..1])
-        }
-    };
-    rule(random, effect, operations)
-}
-
-fn rule(random: &mut StdRng, effect: Effect, operations: &[&str]) -> Rule {
-    let chance = *pick(random, &[0.1, 0.3, 0.6, 1.0]);
-    Rule::new(effect).by("agent").operation(pick::<&str>(random, operations)).chance(chance)
 }

@@ -10,6 +10,8 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::json;
 
+use super::access::Access;
+
 pub(super) const OWNER_TAG: &str = "levelset:owner";
 
 pub(super) const CLASSES: [&str; 4] =
@@ -102,6 +104,7 @@ pub(super) struct Workspace {
     pub(super) deletion: Deletion,
     pub(super) retries: u32,
     pub(super) resync: u32,
+    pub(super) access: Box<Access>,
 }
 
 impl Workspace {
@@ -124,6 +127,7 @@ impl Workspace {
             deletion: Deletion::random(random),
             retries: random.random_range(1..6),
             resync: *pick(random, &[400, 600, 900]),
+            access: Box::default(),
         };
         if spec.immediate {
             spec.window = random.random();
@@ -277,10 +281,12 @@ impl Workspace {
 
     fn text(&self) -> String {
         let mut text = format!(
-            "  environment: {}\n  resources:\n    network: {{vpcRef: {}}}\n",
+            "  environment: {}\n  resources:\n    network: {{vpcRef: {}{}}}\n",
             self.environment(),
-            self.network
+            self.network,
+            self.access.network_text()
         );
+        text.push_str(&self.access.iam_text());
         if self.database {
             text.push_str(&self.database_text());
         }
@@ -314,6 +320,10 @@ impl Workspace {
         }
         if let Some(tags) = &self.tags {
             line("tags", json!(tags).to_string());
+        }
+        if self.access.role.is_some() {
+            let role = "${iam.monitor.arn}";
+            line("monitoring", json!({"intervalSeconds": 60, "roleArn": role}).to_string());
         }
         if !self.parameters.is_empty() {
             line("parameters", json!(self.parameters).to_string());

@@ -56,6 +56,7 @@ fn intent(name: &str, region: &str, of: &Key) -> Intent {
         key: of.clone(),
         resource: ResourceId { kind: KindName::new("db_instance"), scope, name: name.into() },
         operation: "CreateDBInstance".to_owned(),
+        deletion: DeletionPolicy::Snapshot,
         at: Timestamp::from_millisecond(1_795_910_400_123).unwrap(),
     }
 }

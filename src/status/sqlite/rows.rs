@@ -164,7 +164,8 @@ async fn remove(to: &mut SqliteConnection, key: &Key) -> Result<()> {
 
 async fn intend(to: &mut SqliteConnection, intent: &Intent) -> Result<()> {
     let statement = "INSERT OR REPLACE INTO intent \
-        (account, region, kind, name, object, operation, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        (account, region, kind, name, object, operation, at, deletion) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let id = &intent.resource;
     query(statement)
         .bind(id.scope.account.as_str())
@@ -174,6 +175,7 @@ async fn intend(to: &mut SqliteConnection, intent: &Intent) -> Result<()> {
         .bind(intent.key.to_string())
         .bind(&intent.operation)
         .bind(intent.at.as_millisecond())
+        .bind(word(&intent.deletion)?)
         .execute(to)
         .await?;
     Ok(())
@@ -223,7 +225,7 @@ pub(super) async fn forgotten(from: &SqlitePool) -> Result<Vec<Forgotten>> {
 }
 
 pub(super) async fn intents_for(from: &SqlitePool, id: &ResourceId) -> Result<Vec<Intent>> {
-    let statement = "SELECT account, region, kind, name, object, operation, at FROM intent \
+    let statement = "SELECT account, region, kind, name, object, operation, at, deletion FROM intent \
         WHERE account = ?1 AND region = ?2 AND kind = ?3 AND name = ?4 ORDER BY object";
     let rows = query(statement)
         .bind(id.scope.account.as_str())
@@ -236,7 +238,7 @@ pub(super) async fn intents_for(from: &SqlitePool, id: &ResourceId) -> Result<Ve
 }
 
 pub(super) async fn intents(from: &SqlitePool, key: &Key) -> Result<Vec<Intent>> {
-    let statement = "SELECT account, region, kind, name, object, operation, at FROM intent \
+    let statement = "SELECT account, region, kind, name, object, operation, at, deletion FROM intent \
         WHERE object = ?1 ORDER BY kind, account, region, name";
     query(statement).bind(key.to_string()).fetch_all(from).await?.iter().map(intent_of).collect()
 }
@@ -272,6 +274,7 @@ fn intent_of(row: &SqliteRow) -> Result<Intent> {
         key: key(row, "object")?,
         resource: ResourceId { kind, scope, name: text("name")?.into() },
         operation: text("operation")?,
+        deletion: policy(row, "deletion")?,
         at: time(row, "at")?,
     })
 }

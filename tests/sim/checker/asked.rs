@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use levelset::model::{Ask, Clock, Key, ObjectStatus};
 
 use super::calls::Writing;
-use super::{Checker, Held, Law, Pass, READING, Violation, end, hold};
+use super::{Checker, Held, Law, Pass, READING, SLACK, Violation, end, hold};
 use crate::sim::spec::{Annotations, Doc, Workspace};
 use crate::sim::world::World;
 
@@ -88,7 +88,8 @@ impl Checker {
         let differs = |spec| end::converged(world, &pass.key.name, spec).err();
         let differences: Vec<String> = specs.iter().filter_map(differs).collect();
         let is_so = specs.is_empty() || differences.len() < specs.len();
-        let is_excused = self.is_meddled(&pass.key.name, pass) || self.is_stale(pass);
+        let since = pass.began.saturating_sub(SLACK);
+        let is_excused = self.is_changed_since(&pass.key, since) || self.is_stale(pass);
         hold(Law::ReadyMeansSo, is_so || is_excused, || {
             format!("{} is told to be as declared, and {}", pass.key, differences.join("; "))
         })?;

@@ -1,13 +1,12 @@
 //! Holds every call of the agent against the laws.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use levelset::model::{Call, Scope};
 use levelset::sandbox::log::Record as Logged;
 use serde_json::Value;
 
 use super::{Bucket, Checker, Held, Law, Pass, Portrait, READING, SLACK, broken, hold, target};
+use crate::sim::access::{group_name, role_name};
 use crate::sim::reading::{in_force, is_as, parameter_group, tags_of};
 use crate::sim::spec::{Annotations, Doc, OWNER_TAG, Workspace};
 use crate::sim::world::{ACCOUNTS, World};
@@ -15,7 +14,7 @@ use crate::sim::world::{ACCOUNTS, World};
 /// A run has fewer calls for each object; more of them are a loop in which no time passes.
 const MOST_CALLS: u64 = 30_000;
 
-const POSTPONED: [&str; 11] = [
+const POSTPONED: [&str; 19] = [
     "Throttling",
     "RequestLimitExceeded",
     "DBInstanceNotFound",
@@ -27,6 +26,14 @@ const POSTPONED: [&str; 11] = [
     "InvalidDBInstanceState",
     "InvalidDBParameterGroupState",
     "InvalidDBSubnetGroupStateFault",
+    "InvalidGroup.NotFound",
+    "InvalidPermission.NotFound",
+    "InvalidGroup.Duplicate",
+    "InvalidPermission.Duplicate",
+    "DependencyViolation",
+    "NoSuchEntity",
+    "EntityAlreadyExists",
+    "DeleteConflict",
 ];
 
 /// Tells whether a refusal may only mean that the storage was changed hours ago.
@@ -104,7 +111,7 @@ impl Checker {
 
     fn write(&mut self, world: &World, call: &Logged, portrait: &Portrait, pass: &Pass) -> Held {
         self.writes += 1;
-        let (name, since) = (target(&call.params), self.known_since(pass));
+        let (name, since) = (portrait.name.clone(), self.known_since(pass));
         let writing = Writing { world, call, portrait, pass, name, since };
         writing.is_allowed()?;
         writing.is_fresh(self)?;
@@ -188,7 +195,7 @@ impl Writing<'_> {
         repository.annotated_since(&self.pass.key, since).into_iter().cloned().collect()
     }
 
-    fn specs(&self) -> Vec<Workspace> {
+    pub(super) fn specs(&self) -> Vec<Workspace> {
         self.docs().iter().filter_map(|doc| doc.as_workspace().cloned()).collect()
     }
 
@@ -197,7 +204,7 @@ impl Writing<'_> {
     }
 
     /// Returns the tag that what the call is about has to carry.
-    fn owner(&self) -> String {
+    pub(super) fn owner(&self) -> String {
         match self.name().strip_prefix("levelset-") {
             Some(network @ ("core" | "shared")) => format!("levelset/Network/{network}"),
             _ => format!("levelset/Workspace/{}", self.pass.key.name),
@@ -227,8 +234,13 @@ impl Writing<'_> {
 
     /// Tells whether some version of the manifest lacks what the call is about.
     pub(super) fn leaves_a_section(&self) -> bool {
-        let is_group = self.name() == parameter_group(&self.pass.key.name);
-        self.specs().iter().any(|spec| !spec.database || (is_group && spec.parameters.is_empty()))
+        let (name, of) = (self.name(), &*self.pass.key.name);
+        self.specs().iter().any(|spec| match name {
+            _ if name == group_name(of) => !spec.access.has_group(),
+            _ if name == role_name(of) => spec.access.role.is_none(),
+            _ if name == parameter_group(of) => !spec.database || spec.parameters.is_empty(),
+            _ => !spec.database,
+        })
     }
 
     /// Tells whether what has the name is another resource from now on.
@@ -238,13 +250,15 @@ impl Writing<'_> {
 
     fn tags_only(&self, owner: &str) -> bool {
         let tags = self.call.params.get("Tags").map(tags_of).unwrap_or_default();
-        self.call.operation == "AddTagsToResource"
+        ["AddTagsToResource", "CreateTags", "TagRole"].contains(&self.call.operation.as_str())
             && tags.len() == 1
             && tags.get(OWNER_TAG).is_some_and(|tag| tag == owner)
     }
 
     fn is_ours(&self, checker: &Checker) -> Held {
-        if self.call.operation.starts_with("Create") || checker.is_meddled(self.name(), self.pass) {
+        let makes =
+            self.call.operation.starts_with("Create") && self.call.operation != "CreateTags";
+        if makes || checker.is_meddled(self.name(), self.pass) {
             return Ok(());
         }
         let Some(tags) = &self.portrait.tags else { return Ok(()) };
@@ -254,68 +268,6 @@ impl Writing<'_> {
         let tag = tags.get(OWNER_TAG);
         let is_ours = tag == Some(&self.owner()) || tag == Some(&self.retained());
         hold(Law::OnlyOursIsTouched, is_ours, || format!("{}, which carries {tags:?}", self.text()))
-    }
-
-    /// Tells whether all that is done is to take over what the manifest says is to be taken over.
-    fn is_adoption(&self) -> bool {
-        let owner = BTreeMap::from([(OWNER_TAG.to_owned(), self.owner())]);
-        self.call.operation == "AddTagsToResource"
-            && tags_of(&self.call.params["Tags"]) == owner
-            && self.annotations().iter().any(|annotations| annotations.adopts)
-    }
-
-    fn is_declared(&self) -> Held {
-        let holds = match self.call.operation.as_str() {
-            "CreateDBInstance" => self.some_version(|spec, parameter, value| {
-                spec.creates_with(&self.pass.key.name, parameter, value)
-            }),
-            "ModifyDBInstance" => self.some_version(|spec, parameter, value| {
-                let declared = spec.declared(&self.pass.key.name);
-                (parameter == "ApplyImmediately" && spec.immediate)
-                    || declared.get(parameter).is_some_and(|declared| declared == value)
-            }),
-            "ModifyDBParameterGroup" => self
-                .specs()
-                .iter()
-                .any(|spec| has_parameters(spec, &self.call.params["Parameters"])),
-            "CreateDBSubnetGroup" | "ModifyDBSubnetGroup" => self.holds_all_subnets(),
-            "CreateDBParameterGroup" => {
-                let tags = tags_of(&self.call.params["Tags"]);
-                self.specs().iter().any(|spec| spec.tags_at_creation(&self.pass.key.name) == tags)
-            }
-            "DeleteDBInstance" | "DeleteDBParameterGroup" | "DeleteDBSubnetGroup" => true,
-            "AddTagsToResource" => {
-                let tags = tags_of(&self.call.params["Tags"]);
-                let declares = |spec: &Workspace| {
-                    let declared = spec.tags.clone().unwrap_or_default();
-                    tags.iter().all(|(key, value)| declared.get(key) == Some(value))
-                };
-                self.is_adoption() || self.leaves_or_takes_up() || self.specs().iter().any(declares)
-            }
-            _ => false,
-        };
-        hold(Law::OnlyWhatIsDeclaredTravels, holds, || self.text())
-    }
-
-    /// Tells whether one version of the manifest declares everything in the call.
-    fn some_version(&self, declares: impl Fn(&Workspace, &str, &Value) -> bool) -> bool {
-        self.specs().iter().any(|spec| {
-            let mut params = self.call.params.iter();
-            params
-                .all(|(name, value)| name == "DBInstanceIdentifier" || declares(spec, name, value))
-        })
-    }
-
-    fn holds_all_subnets(&self) -> bool {
-        let network = self.name().trim_start_matches("levelset-");
-        let mut ids: Vec<&str> = self.call.params["SubnetIds"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(Value::as_str)
-            .collect();
-        ids.sort_unstable();
-        ids == subnets(self.world, &self.call.scope, network)
     }
 
     fn flushes_nothing(&self, checker: &Checker) -> Held {
@@ -349,10 +301,10 @@ impl Writing<'_> {
             "DBInstanceIdentifier" | "ApplyImmediately" => true,
             name => match pending.get(name) {
                 Some(queued) if name == "AllocatedStorage" => {
-                    grown(in_force(instance, name), value) == queued.as_i64()
+                    grown(&in_force(instance, name), value) == queued.as_i64()
                 }
                 Some(queued) => is_as(name, value, queued),
-                None => is_as(name, value, in_force(instance, name)),
+                None => is_as(name, value, &in_force(instance, name)),
             },
         };
         hold(Law::WritesChangeSomething, !self.call.params.iter().all(is_idle), || self.text())
@@ -372,26 +324,4 @@ fn is_known(world: &World, call: &Logged) -> Held {
     hold(Law::OnlyKnownAccountsAreCalled, is_known, || {
         format!("{} in {}", call.operation, call.scope)
     })
-}
-
-fn has_parameters(spec: &Workspace, parameters: &Value) -> bool {
-    parameters.as_array().into_iter().flatten().all(|parameter| {
-        let name = parameter["ParameterName"].as_str().unwrap_or_default();
-        spec.parameters.get(name).is_some_and(|value| parameter["ParameterValue"] == **value)
-    })
-}
-
-/// Returns the ids of the subnets of a VPC, in order.
-fn subnets(world: &World, scope: &Scope, network: &str) -> Vec<String> {
-    let ask = |operation| world.sandbox.door("auditor").ask(scope, &Call::new("ec2", operation));
-    let vpcs = ask("DescribeVpcs").unwrap();
-    let is_it =
-        |vpc: &&Value| tags_of(&vpc["Tags"]).get("Name").is_some_and(|name| name == network);
-    let vpc = vpcs["Vpcs"].as_array().unwrap().iter().find(is_it).unwrap()["VpcId"].clone();
-    let all = ask("DescribeSubnets").unwrap();
-    let of_it = all["Subnets"].as_array().unwrap().iter().filter(|subnet| subnet["VpcId"] == vpc);
-    let mut ids: Vec<String> =
-        of_it.map(|subnet| subnet["SubnetId"].as_str().unwrap().to_owned()).collect();
-    ids.sort_unstable();
-    ids
 }

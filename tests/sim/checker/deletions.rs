@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::calls::Writing;
 use super::{Checker, Held, Law, Pass, READING, SLACK, hold};
+use crate::sim::access::{group_name, role_name};
 use crate::sim::reading::parameter_group;
 use crate::sim::repository::Stance;
-use crate::sim::spec::{Deletion, Doc, Spec};
+use crate::sim::spec::{Deletion, Doc, Spec, Workspace};
 use crate::sim::world::{ACCOUNTS, World};
 
 /// Names something in AWS that manifests declare; true stands for production.
@@ -18,6 +19,9 @@ use crate::sim::world::{ACCOUNTS, World};
 pub(super) enum Thing {
     Instance(Key, bool),
     Group(Key, bool),
+    /// The security group.
+    Ingress(Key, bool),
+    Role(Key, bool),
     /// The subnet group of a network.
     Subnets(String, bool),
 }
@@ -36,6 +40,14 @@ impl Thing {
                         spec.production == *production && !spec.parameters.is_empty()
                     })
             }
+            Self::Ingress(key, production) | Self::Role(key, production) => {
+                let declares = |spec: &Workspace| match self {
+                    Self::Role(..) => spec.access.role.is_some(),
+                    _ => spec.access.has_group(),
+                };
+                let spec = doc.as_workspace().filter(|_| doc.key == *key);
+                spec.is_some_and(|spec| spec.production == *production && declares(spec))
+            }
             Self::Subnets(name, production) => {
                 self.is_about(doc)
                     || spec
@@ -52,7 +64,10 @@ impl Thing {
     /// Tells whether it belongs to the object of a manifest.
     fn is_about(&self, doc: &Doc) -> bool {
         match self {
-            Self::Instance(key, _) | Self::Group(key, _) => doc.key == *key,
+            Self::Instance(key, _)
+            | Self::Group(key, _)
+            | Self::Ingress(key, _)
+            | Self::Role(key, _) => doc.key == *key,
             Self::Subnets(name, _) => {
                 doc.key.kind == ObjectKind::Network && *doc.key.name == **name
             }
@@ -65,7 +80,8 @@ impl Thing {
             Spec::Network { .. } => vec![Self::Subnets(doc.key.name.to_string(), true)],
             Spec::Workspace(spec) => {
                 let key = || doc.key.clone();
-                vec![Self::Instance(key(), spec.production), Self::Group(key(), spec.production)]
+                let makes = [Self::Instance, Self::Group, Self::Ingress, Self::Role];
+                makes.into_iter().map(|make| make(key(), spec.production)).collect()
             }
         };
         all.into_iter().filter(|thing| thing.is_named_by(doc)).collect()
@@ -81,6 +97,11 @@ impl Writing<'_> {
         match self.call.operation.as_str() {
             "DeleteDBInstance" => Some(Thing::Instance(key, production)),
             "DeleteDBParameterGroup" => Some(Thing::Group(key, production)),
+            "DeleteSecurityGroup" => Some(Thing::Ingress(key, production)),
+            "DeleteRole" => Some(Thing::Role(key, production)),
+            "DetachRolePolicy" | "DeleteRolePolicy" if self.takes_what_is_declared() => {
+                Some(Thing::Role(key, production))
+            }
             "DeleteDBSubnetGroup" => {
                 let network = self.name().trim_start_matches("levelset-");
                 Some(Thing::Subnets(network.to_owned(), production))
@@ -90,7 +111,7 @@ impl Writing<'_> {
     }
 
     pub(super) fn is_deletion(&self) -> bool {
-        self.call.operation.starts_with("Delete")
+        self.deleted().is_some()
     }
 
     /// Holds a deletion against everything that speaks against it.
@@ -99,6 +120,8 @@ impl Writing<'_> {
         let is_own = match &thing {
             Thing::Instance(key, _) => *key.name == *self.name(),
             Thing::Group(key, _) => parameter_group(&key.name) == self.name(),
+            Thing::Ingress(key, _) => group_name(&key.name) == self.name(),
+            Thing::Role(key, _) => role_name(&key.name) == self.name(),
             Thing::Subnets(name, _) => *self.pass.key.name == **name,
         };
         hold(Law::OnlyOursIsTouched, is_own, || self.text())?;

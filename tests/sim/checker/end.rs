@@ -3,9 +3,10 @@
 use futures_util::FutureExt;
 use levelset::model::Key;
 use levelset::status::{Record, Store};
-use serde_json::Value;
+use serde_json::json;
 
 use super::{Held, Law, broken, hold};
+use crate::sim::access::{group, group_name};
 use crate::sim::reading::{in_force, is_as, tags_of};
 use crate::sim::script::FOREIGN;
 use crate::sim::spec::{OWNER_TAG, Workspace};
@@ -52,10 +53,12 @@ fn told(world: &World, key: &Key) -> Held {
 
 /// Says how the instance of a workspace differs from what is declared.
 pub(super) fn converged(world: &World, name: &str, spec: &Workspace) -> Result<(), String> {
+    let place = scope(spec.production);
+    spec.access.converged(world, &place, name)?;
     if !spec.database {
         return Ok(());
     }
-    let Some(instance) = world.sandbox.inspect_instance(&scope(spec.production), name) else {
+    let Some(instance) = world.sandbox.inspect_instance(&place, name) else {
         return Err(format!("{name} does not exist"));
     };
     let tags = tags_of(&instance["TagList"]);
@@ -69,10 +72,15 @@ pub(super) fn converged(world: &World, name: &str, spec: &Workspace) -> Result<(
         return if is_right { Ok(()) } else { Err(format!("{name} has {tags:?}")) };
     }
     for (parameter, declared) in spec.declared(name) {
-        let actual: &Value = in_force(&instance, parameter);
-        if !is_as(parameter, &declared, actual) {
+        let actual = in_force(&instance, parameter);
+        if !is_as(parameter, &declared, &actual) {
             return Err(format!("{name} has {parameter} = {actual}, declared is {declared}"));
         }
+    }
+    let group = group(world, &place, &group_name(name)).filter(|_| spec.access.has_group());
+    let groups = in_force(&instance, "VpcSecurityGroupIds");
+    if group.is_some_and(|group| groups != json!([group["GroupId"]])) {
+        return Err(format!("{name} has the groups {groups} and not its own alone"));
     }
     let declared = spec.tags_at_creation(name);
     match declared.iter().find(|(key, value)| tags.get(*key) != Some(value)) {

@@ -215,14 +215,15 @@ impl Writing<'_> {
         };
         self.call.operation == "ModifyDBInstance"
             && self.call.params.contains_key(*parameter)
-            && serde_json::to_string(in_force(instance, parameter)).unwrap() == difference.actual
+            && serde_json::to_string(&in_force(instance, parameter)).unwrap() == difference.actual
     }
 
     /// Tells whether the write reverts drift which is no danger to leave.
     pub(super) fn is_countable(&self) -> bool {
         let harmless = |name: &String| {
-            ["DBInstanceIdentifier", "ApplyImmediately", "PubliclyAccessible", "DeletionProtection"]
-                .contains(&name.as_str())
+            let harmless = ["PubliclyAccessible", "DeletionProtection", "VpcSecurityGroupIds"];
+            let about = ["DBInstanceIdentifier", "ApplyImmediately"];
+            harmless.contains(&name.as_str()) || about.contains(&name.as_str())
         };
         let is_modify = self.call.operation == "ModifyDBInstance";
         is_modify && self.call.applied && !self.call.params.keys().all(harmless)

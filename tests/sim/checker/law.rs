@@ -12,6 +12,7 @@ pub(in crate::sim) enum Law {
     NothingIsDeletedEarly,
     DeletionNeedsGitsWord,
     DependentsGoFirst,
+    DangerEndsAtOnce,
     FrozenMeansStill,
     StaleMeansStill,
     NothingIsSentInVain,

@@ -6,23 +6,27 @@ use levelset::status::Store;
 
 use super::calls::Writing;
 use super::{Held, Law, hold};
+use crate::sim::access::{group_name, role_name};
 use crate::sim::reading::parameter_group;
 
 /// The calls that make something: what they make, the read that proves its absence, and its code.
-const CREATES: [(&str, &str, &str, &str); 3] = [
-    ("CreateDBInstance", "db_instance", "DescribeDBInstances", "DBInstanceNotFound"),
+const CREATES: [(&str, &str, &str, Option<&str>); 5] = [
+    ("CreateDBInstance", "db_instance", "DescribeDBInstances", Some("DBInstanceNotFound")),
     (
         "CreateDBSubnetGroup",
         "db_subnet_group",
         "DescribeDBSubnetGroups",
-        "DBSubnetGroupNotFoundFault",
+        Some("DBSubnetGroupNotFoundFault"),
     ),
     (
         "CreateDBParameterGroup",
         "db_parameter_group",
         "DescribeDBParameterGroups",
-        "DBParameterGroupNotFound",
+        Some("DBParameterGroupNotFound"),
     ),
+    // A search finds nothing, which is no error.
+    ("CreateSecurityGroup", "security_group", "DescribeSecurityGroups", None),
+    ("CreateRole", "iam_role", "GetRole", Some("NoSuchEntity")),
 ];
 
 impl Writing<'_> {
@@ -36,11 +40,13 @@ impl Writing<'_> {
         let named = match *kind {
             "db_instance" => self.name() == &*self.pass.key.name,
             "db_subnet_group" => ["levelset-core", "levelset-shared"].contains(&self.name()),
+            "security_group" => self.name() == group_name(&self.pass.key.name),
+            "iam_role" => self.name() == role_name(&self.pass.key.name),
             _ => self.name() == parameter_group(&self.pass.key.name),
         };
         hold(Law::NothingIsMadeTwice, named, || format!("{}: an odd name", self.text()))?;
         let confirmed = self.pass.confirmed.get(&format!("{read} {}", self.name()));
-        let is_proven = confirmed.is_some_and(|refused| refused.as_deref() == Some(*code));
+        let is_proven = confirmed.is_some_and(|refused| refused.as_deref() == *code);
         hold(Law::AbsenceIsProven, is_proven, || {
             format!("{}, but {read} was answered {confirmed:?}", self.text())
         })?;

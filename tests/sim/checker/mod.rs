@@ -4,8 +4,10 @@
 //! of the agent beyond that: a pass is what lies between a read of what is asked of an object and a
 //! write of its record, if it writes one.
 
+mod access;
 mod asked;
 mod calls;
+mod declared;
 mod deletions;
 mod end;
 mod futile;
@@ -91,6 +93,8 @@ struct Object {
     /// Since when its newest version is held back with others, until a person confirms it, and until
     /// when it was.
     held: Option<(Duration, Option<Duration>)>,
+    /// When the last pass of this life began.
+    looked: Option<Duration>,
     /// Since when it only waits, and how many passes have found that.
     waiting: Option<(Duration, u32)>,
 }
@@ -111,6 +115,8 @@ pub(super) struct Checker {
     /// When somebody else changed a resource.
     meddled: BTreeMap<String, Duration>,
     stale: Option<Duration>,
+    /// When something last kept the agent from its work.
+    disturbed: Duration,
     /// When a list was last shortened in silence.
     short: Option<Duration>,
     /// Changes that are to be started, and until when.
@@ -149,6 +155,7 @@ impl Checker {
             objects: BTreeMap::new(),
             meddled: BTreeMap::new(),
             stale: None,
+            disturbed: Duration::ZERO,
             short: None,
             awaited: BTreeMap::new(),
             swift: profile.swift,
@@ -189,18 +196,19 @@ impl Checker {
         self.passes.clear();
         self.buckets.clear();
         self.awaited.clear();
+        self.objects.values_mut().for_each(|object| object.looked = None);
     }
 
     /// Looks at calls of others.
     pub(super) fn meddled(&mut self, world: &World) {
         for call in self.new_calls(world) {
             self.knows_secret |= call.params.contains_key("MasterUserPassword");
-            if call.is_write()
-                && let Some(name) = target(&call.params)
-            {
-                self.count(format!("console {}", call.operation));
-                self.forget_sent(&name);
-                self.meddled.insert(name, world.clock.passed());
+            if !call.is_write() {
+                continue;
+            }
+            self.count(format!("console {}", call.operation));
+            if let Some(name) = target(&call.params) {
+                self.changed_by_others(world, &name);
             }
         }
     }
@@ -230,7 +238,8 @@ impl Checker {
     }
 
     /// Holds the changes that are due against the time.
-    pub(super) fn look_at_time(&self, world: &World) -> Held {
+    pub(super) fn look_at_time(&mut self, world: &World) -> Held {
+        self.look_at_calm(world);
         let now = world.clock.passed();
         let late = self.awaited.iter().find(|(_, until)| **until < now);
         match late.filter(|_| world.lease.is_safe()) {
@@ -252,6 +261,7 @@ pub(super) fn began(world: &World, key: &Key) {
     world.check(|checker| {
         checker.look_at_time(world)?;
         checker.awaited.remove(key);
+        checker.is_shut(world, key)?;
         let (passed, now) = (world.clock.passed(), world.clock.now());
         let pass = Pass {
             key: key.clone(),

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use levelset::model::{Call, Scope};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::sim::access::{groups, role};
 use crate::sim::reading::{in_force, tags_of};
 use crate::sim::spec::OWNER_TAG;
-use crate::sim::world::World;
+use crate::sim::world::{ACCOUNTS, World, scope as environment};
 
 /// What the cloud looked like when a write arrived.
 #[derive(Default)]
 pub(in crate::sim) struct Portrait {
+    /// The name of what the call is about.
+    pub(super) name: Option<String>,
     /// The instance that the call names, if it exists.
     pub(super) instance: Option<Map<String, Value>>,
     /// The tags of what the call names, if it exists.
@@ -24,7 +27,10 @@ pub(in crate::sim) struct Portrait {
 
 impl Portrait {
     pub(in crate::sim) fn take(world: &World, scope: &Scope, call: &Call) -> Self {
-        let mut portrait = Self::default();
+        if call.service != "rds" {
+            return Self::of_access(world, scope, call);
+        }
+        let mut portrait = Self { name: target(&call.params), ..Self::default() };
         if call.operation == "CreateDBInstance"
             && let Some(owner) = tags_of(&call.params["Tags"]).get(OWNER_TAG)
         {
@@ -45,6 +51,41 @@ impl Portrait {
         }
         portrait
     }
+
+    /// Looks at the security group or the role that a call is about.
+    fn of_access(world: &World, scope: &Scope, call: &Call) -> Self {
+        let param = |name: &str| call.params.get(name).cloned().unwrap_or_default();
+        let ids = [param("GroupId"), param("Resources")[0].clone()];
+        let group = groups(world, scope).into_iter().find(|group| ids.contains(&group["GroupId"]));
+        let name = group.as_ref().and_then(|group| group["GroupName"].as_str().map(str::to_owned));
+        let name = name.or_else(|| target(&call.params));
+        let found = group.or_else(|| role(world, scope, name.as_deref()?));
+        let uses = |instance: &Map<String, Value>| {
+            found.as_ref().is_some_and(|found| {
+                instance.get("MonitoringRoleArn").is_some_and(|arn| *arn == found["Arn"])
+                    || in_force(instance, "VpcSecurityGroupIds") == json!([found["GroupId"]])
+            })
+        };
+        // Roles are the whole account's.
+        let place = environment(scope.account.as_str() == ACCOUNTS[0].1);
+        let users = world.sandbox.inspect(&place).into_iter().filter(uses);
+        let text = |it: Map<String, Value>| it["DBInstanceIdentifier"].as_str().map(str::to_owned);
+        let owner = tags_of(&param("TagSpecifications")[0]["Tags"]).remove(OWNER_TAG);
+        let is_twin = |group: &Value| {
+            owner.is_some() && tags_of(&group["Tags"]).get(OWNER_TAG) == owner.as_ref()
+        };
+        Self {
+            users: users.filter_map(text).collect(),
+            twins: groups(world, scope)
+                .into_iter()
+                .filter(is_twin)
+                .map(|it| it.to_string())
+                .collect(),
+            tags: found.as_ref().map(|found| tags_of(&found["Tags"])),
+            name,
+            instance: None,
+        }
+    }
 }
 
 /// Lists the instances that use the group which a call deletes.
@@ -64,8 +105,17 @@ fn users(world: &World, scope: &Scope, call: &Call) -> Vec<String> {
 pub(super) fn target(params: &Map<String, Value>) -> Option<String> {
     let text = |member: &str| params.get(member).and_then(Value::as_str);
     let arn = text("ResourceName").and_then(|arn| arn.rsplit(':').next());
-    let names = ["DBInstanceIdentifier", "DBSubnetGroupName", "DBParameterGroupName"];
-    names.into_iter().find_map(text).or(arn).map(str::to_lowercase)
+    let filter = params.get("Filters").map(|filters| &filters[0]);
+    let filtered = filter.filter(|filter| filter["Name"] == "group-name");
+    let filtered = filtered.and_then(|filter| filter["Values"][0].as_str());
+    let names = [
+        "DBInstanceIdentifier",
+        "DBSubnetGroupName",
+        "DBParameterGroupName",
+        "GroupName",
+        "RoleName",
+    ];
+    names.into_iter().find_map(text).or(arn).or(filtered).map(str::to_lowercase)
 }
 
 fn arn(scope: &Scope, params: &Map<String, Value>) -> Option<String> {

@@ -140,3 +140,17 @@ async fn another_removal_that_no_agent_could_record_begins_a_new_grace_period() 
     fleet.run(SignedDuration::from_mins(30)).await;
     assert_eq!(fleet.deletes(), ["DeleteDBInstance", "DeleteDBParameterGroup"]);
 }
+
+#[tokio::test]
+async fn what_was_made_and_never_seen_goes_by_what_git_said_when_it_was_made() {
+    let mut fleet = Fleet::new(&[]).await;
+    let lost = Rule::new(Effect::LoseAnswer).operation("CreateDBParameterGroup").times(1);
+    fleet.sandbox.inject(lost);
+    fleet.write(&[("0.yaml", &workspace("a", "retain", false))]).await;
+    fleet.run(SignedDuration::ZERO).await;
+    let parameters = "      parameters: {log_min_duration_statement: \"500\"}\n";
+    let without = workspace("a", "delete", false).replace(parameters, "");
+    fleet.write(&[("0.yaml", &without)]).await;
+    fleet.run(GRACE * 2).await;
+    assert_eq!((fleet.deletes(), fleet.parameter_groups().len()), (Vec::new(), 1));
+}
