@@ -5,8 +5,9 @@
 //!
 //! Source: the API reference of `LifecycleRule`, and how S3 answers what was put: a filter of nothing,
 //! an empty prefix and the prefix of the first API are the same, `And` around one condition is that
-//! condition, a date has a time, the order of rules and transitions is S3's own. A smallest size of 0
-//! is not the same as none: it overrides the size under which nothing is moved by default.
+//! condition, a date has a time, the order of rules and transitions is S3's own. A size of 0 is not the
+//! same as none: it overrides the size under which nothing is moved by default. Only among several
+//! other conditions does S3 answer a 0 that nobody put.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +101,9 @@ fn filter(rule: &Map<String, Value>, into: &mut Map<String, Value>) -> Result<()
         Some(Value::String(text)) if text.is_empty() => {}
         Some(_) => return Err(unreadable()),
     }
+    let mut is_and = false;
     if let Some(all) = conditions.remove("And") {
+        is_and = true;
         let Value::Object(all) = all else { return Err(unreadable()) };
         conditions.extend(all);
     }
@@ -115,11 +118,17 @@ fn filter(rule: &Map<String, Value>, into: &mut Map<String, Value>) -> Result<()
             Some((key, tag.get("Value").cloned().unwrap_or_default()))
         })
         .collect();
+    let is_said = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    conditions.retain(|_, value| is_said(value));
+    let zero = "ObjectSizeGreaterThan";
+    let others = conditions.keys().filter(|name| *name != zero).count() + tags.len();
+    if is_and && others > 1 && conditions.get(zero) == Some(&json!(0)) {
+        conditions.remove(zero);
+    }
     if !tags.is_empty() {
         into.insert("Tags".to_owned(), json!(tags));
     }
-    let is_said = |(_, value): &(String, Value)| !value.is_null() && value.as_str() != Some("");
-    into.extend(conditions.into_iter().filter(is_said));
+    into.extend(conditions);
     Ok(())
 }
 
@@ -197,6 +206,15 @@ mod tests {
         assert!(!same(of(prefix), of(json!({}))));
         let zero = of(json!({"Filter": {"ObjectSizeGreaterThan": 0}}));
         assert!(!same(zero, of(json!({}))), "a size of 0 is one");
+        let two = |size: Value| {
+            of(json!({"Filter": {"And": {"Prefix": "a/", "Tags": [two],
+            "ObjectSizeGreaterThan": size}}}))
+        };
+        assert!(same(two(json!(0)), two(json!(null))), "S3 adds it by itself");
+        assert!(!same(two(json!(1)), two(json!(null))));
+        let with_prefix =
+            of(json!({"Filter": {"And": {"Prefix": "a/", "ObjectSizeGreaterThan": 0}}}));
+        assert!(!same(with_prefix, of(json!({"Filter": {"Prefix": "a/"}}))));
     }
 
     #[test]

@@ -155,15 +155,17 @@ pub(crate) async fn ask(
     operation.answer(protocol.is_wrapped, &body)
 }
 
-/// Reads the XML of a success whose outermost element has this name and holds the members.
+/// Reads the XML of a success whose outermost element has this name and holds the members; it may be
+/// called after the operation too, as emulators do it.
 pub(crate) fn read(
-    root: &'static str,
+    (root, operation): (&'static str, &'static str),
     members: &'static [(&'static str, Give)],
     body: &str,
 ) -> Result<Map<String, Value>, Failure> {
     let unreadable = |reason: String| Failure::Lost { code: "UnreadableAnswer", reason };
     let element = xml::parse(body).map_err(|error| unreadable(error.to_string()))?;
-    if element.name != root {
+    let is_named = element.name.strip_suffix("Response") == Some(operation);
+    if element.name != root && !is_named {
         return Err(unreadable(format!("the answer is <{}> and not <{root}>", element.name)));
     }
     let operation = Operation { name: root, parameters: &[], members };

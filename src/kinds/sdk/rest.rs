@@ -154,7 +154,7 @@ impl Operation {
 
     /// Reads the answer of a success.
     fn read(&self, answer: &Incoming) -> Result<Map<String, Value>, Failure> {
-        let of = |root| query::read(root, self.members, &answer.body);
+        let of = |root| query::read((root, self.name), self.members, &answer.body);
         match self.answer {
             Shape::Nothing => Ok(Map::new()),
             Shape::Text(member) => {

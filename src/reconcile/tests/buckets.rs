@@ -2,7 +2,6 @@
 //! them.
 
 use super::*;
-use crate::sandbox::faults::{Effect, Rule};
 
 const BUCKET: &str = r#"apiVersion: platform.kby.io/v1alpha1
 kind: Workspace
@@ -99,14 +98,6 @@ async fn a_bucket_that_holds_objects_waits_for_whoever_empties_it() {
         scene.wait(SignedDuration::from_hours(2));
     }
     assert_eq!(scene.bucket(), json!({}));
-}
-
-#[tokio::test]
-async fn a_creation_whose_answer_is_lost_is_not_sent_again() {
-    let scene = Scene::new(BUCKET).await;
-    scene.sandbox.inject(Rule::new(Effect::LoseAnswer).operation("CreateBucket").times(1));
-    scene.converge().await;
-    assert_eq!(scene.writes(), MADE);
 }
 
 #[tokio::test]

@@ -142,3 +142,6 @@ impl Sandbox {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,12 @@ pub(super) fn policy(text: &str, name: &str, blocks_public: bool) -> Result<Valu
     let wrong = |text: &str| Refusal::new("MalformedPolicy", text);
     let mut policy: Value =
         serde_json::from_str(text).map_err(|_| wrong("Policies must be valid JSON"))?;
-    let statements = policy.get_mut("Statement").and_then(Value::as_array_mut);
-    for statement in statements.ok_or_else(|| wrong("Missing required field Statement"))? {
+    let statements = match policy.get_mut("Statement") {
+        Some(Value::Array(items)) => items.iter_mut().collect(),
+        Some(one) => vec![one],
+        None => return Err(wrong("Missing required field Statement")),
+    };
+    for statement in statements {
         let arn = format!(":s3:::{name}");
         let is_own = |it: &Value| {
             let text = it.as_str().unwrap_or_default();
@@ -157,7 +161,7 @@ pub(super) fn encryption(rule: &Map<String, Value>) -> Result<Value, Refusal> {
 /// Returns rules as S3 keeps them: in an order of its own, dates with a time.
 pub(super) fn lifecycle(rules: &[Value]) -> Result<Vec<Value>, Refusal> {
     let mut kept: Vec<Value> = rules.iter().map(rule).collect::<Result<_, _>>()?;
-    kept.reverse();
+    kept.sort_by_key(|rule| std::cmp::Reverse(rule["ID"].to_string()));
     Ok(kept)
 }
 
@@ -174,7 +178,8 @@ fn rule(rule: &Value) -> Result<Value, Refusal> {
     }
     let mut kept = rule.clone();
     if let Some(date) = kept.pointer_mut("/Expiration/Date") {
-        *date = date.as_str().unwrap_or_default().replace('Z', ".000Z").into();
+        let day: String = date.as_str().unwrap_or_default().chars().take(10).collect();
+        *date = format!("{day}T00:00:00.000Z").into();
     }
     if let Some(transitions) = kept.get_mut("Transitions").and_then(Value::as_array_mut) {
         let is_soon = |it: &Value| {
@@ -187,7 +192,7 @@ fn rule(rule: &Value) -> Result<Value, Refusal> {
                 "'Days' in Transition action must be greater than or equal to 30",
             ));
         }
-        transitions.reverse();
+        transitions.sort_by_key(|it| std::cmp::Reverse(it.to_string()));
     }
     Ok(kept)
 }

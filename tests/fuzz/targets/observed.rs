@@ -34,6 +34,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("iam_role", "RoleDetailList", "RoleName"),
     ("iam_role", "Roles", "RoleName"),
     ("secret", "SecretList", "Name"),
+    ("s3_bucket", "Buckets", "Name"),
     ("launch_template", "LaunchTemplates", "LaunchTemplateName"),
     ("autoscaling_group", "AutoScalingGroups", "AutoScalingGroupName"),
 ];
