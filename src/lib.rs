@@ -26,6 +26,8 @@ pub mod diff;
 
 pub mod plan;
 
+pub mod import;
+
 pub mod apply;
 
 pub mod status;

@@ -25,11 +25,13 @@ const ROOMS: &[(&str, &[&str])] = &[
             "kinds::name_tag",
             "kinds::parameter_group",
             "kinds::policy_document",
+            "kinds::rds_import",
         ],
     ),
     ("observe", &["model"]),
     ("diff", &["model"]),
     ("plan", &["model"]),
+    ("import", &["model"]),
     ("apply", &["model"]),
     ("status", &["model"]),
     ("reconcile", STAGES),
@@ -61,7 +63,7 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that compute and do nothing else, and what they therefore never name.
-const PURE_ROOMS: &[&str] = &["model", "manifest", "kinds", "diff", "plan", "report"];
+const PURE_ROOMS: &[&str] = &["model", "manifest", "kinds", "diff", "plan", "import", "report"];
 const IMPURE: &[&str] = &[
     "tokio",
     "reqwest",

@@ -3,6 +3,7 @@
 mod aurora;
 mod buckets;
 mod compute;
+mod import;
 mod model;
 mod nature;
 mod networks;

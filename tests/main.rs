@@ -13,6 +13,7 @@ mod fleet;
 mod forge;
 mod fuzz;
 mod iam_policy;
+mod import;
 mod laws;
 mod manifests;
 mod review;

@@ -136,6 +136,18 @@ pub enum Error {
     /// An object could not be planned.
     #[error("cannot plan: {0}")]
     Plan(String),
+    /// It cannot be told which account and region to read.
+    #[error("cannot tell what to import: {0}")]
+    NoPlace(String),
+    /// A file is there already, and is somebody's work.
+    #[error("{path} is there already and says something else", path = path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing at all could be read.
+    #[error("nothing could be read: {0}")]
+    Unread(String),
     /// No manifest declares an object of this name.
     #[error("no manifest declares the object \"{name}\"")]
     NotDeclared {
@@ -216,6 +228,15 @@ impl Error {
             Self::UnknownObject { .. } => "`levelset status` lists all of them",
             Self::Propose { .. } => {
                 "`--dry-run` prints the patch; pull first, if the file is another one by now"
+            }
+            Self::NoPlace(_) => {
+                "name an entry of the settings with --environment, or a region with --region"
+            }
+            Self::Exists { .. } => {
+                "nothing was written; name another folder with --out, or move the file away"
+            }
+            Self::Unread(_) => {
+                "look at the credentials, and at what `levelset iam-policy` asks for"
             }
             Self::AmbiguousObject { .. } => "write Workspace/NAME or Network/NAME",
         };

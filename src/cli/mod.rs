@@ -25,6 +25,7 @@ mod forge;
 mod history;
 mod hooks;
 mod iam_policy;
+mod import;
 mod kinds;
 mod logging;
 mod manifests;
@@ -121,6 +122,7 @@ enum Verb {
     Resume(resume::Arguments),
     Confirm(confirm::Arguments),
     Accept(accept::Arguments),
+    Import(import::Arguments),
     Budget(budget::Arguments),
     Demo(demo::Arguments),
     /// Print the JSON Schema of the manifests, for editors
@@ -186,6 +188,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit, Error> {
         Verb::Resume(arguments) => resume::run(&arguments, settings, output),
         Verb::Confirm(arguments) => confirm::run(&arguments, settings, output),
         Verb::Accept(arguments) => accept::run(&arguments, settings, output),
+        Verb::Import(arguments) => import::run(&arguments, settings, output),
         Verb::Budget(arguments) => budget::run(&arguments, settings, output),
         Verb::Schema => schema::run(output),
         Verb::Kinds(arguments) => kinds::run(&arguments, output),

@@ -3,10 +3,11 @@
 //! A folder holds `spec.rs` (the manifest section and its expansion to a resource), `rules.rs` (the
 //! field rules as data), `calls.rs` (calls as data), `permissions.rs` (what an identity has to be
 //! allowed for them), `sdk.rs` (the one place that turns a call into a request and the answer into
-//! JSON) and `cases/` (data-only tests).
+//! JSON), `import.rs` (how one that exists is declared; a kind without it cannot be imported yet) and
+//! `cases/` (data-only tests).
 //!
 //! What several kinds have in common stands in files beside the folders: [`modification`],
-//! [`name_tag`], [`parameter_group`], [`policy_document`] and, of the bridges to AWS, [`sdk`].
+//! [`name_tag`], [`parameter_group`], [`policy_document`], [`rds_import`] and, of the bridges to AWS, [`sdk`].
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
@@ -14,6 +15,7 @@ mod modification;
 mod name_tag;
 mod parameter_group;
 mod policy_document;
+mod rds_import;
 pub(crate) mod sdk;
 
 use crate::model::{Call, Kind, KindName};

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::model::desired::{ownership, tag_list};
+use crate::model::import::{Draft, Section};
 use crate::model::kind::{Deletion, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Input, KindName, Observed, Resource, ResourceId, Scope,
@@ -266,6 +267,55 @@ pub(super) fn classify(code: &str) -> ErrorClass {
         "InvalidDBParameterGroupState" => ErrorClass::NotReady,
         _ => ErrorClass::Invalid,
     }
+}
+
+/// Says where the parameters of a group stand in a manifest.
+pub(super) struct Place {
+    pub(super) section: &'static str,
+    pub(super) group: &'static str,
+    pub(super) parameters: &'static str,
+}
+
+/// Says why nobody declares a group: AWS's own cannot be changed.
+pub(super) fn passed_over(name: &str) -> Option<String> {
+    name.starts_with("default.").then(|| "it is AWS's own, and nobody changes it".to_owned())
+}
+
+/// Returns the read of the parameters that somebody has set.
+pub(super) fn reads(naming: &Naming, actual: &Observed) -> Vec<Call> {
+    let Some(name) = actual.text(naming.name) else { return Vec::new() };
+    let read = Call::new("rds", naming.parameters)
+        .with(naming.name, name)
+        .with("Source", "user")
+        .with("MaxRecords", 100);
+    vec![read]
+}
+
+/// Makes the part of the database that uses the group, and nobody else.
+pub(super) fn draft(
+    naming: &Naming,
+    place: &Place,
+    name: &str,
+    actual: &Observed,
+) -> Option<Draft> {
+    let mut draft = Draft::new(Section::Part(place.section));
+    let read = actual.member("Parameters").and_then(Value::as_array);
+    let set = read.into_iter().flatten().filter_map(|parameter| {
+        let source = parameter.get("Source").and_then(Value::as_str);
+        let is_set = source.is_none_or(|source| source == "user");
+        let value = parameter.get("ParameterValue").filter(|_| is_set)?.as_str()?;
+        Some((parameter.get("ParameterName")?.as_str()?.to_owned(), written(value)))
+    });
+    let set: Map<String, Value> = set.collect();
+    draft.sheet.put(place.group, actual.text(naming.name).unwrap_or(name));
+    draft.sheet.put(place.parameters, Value::Object(set));
+    Some(draft)
+}
+
+/// Writes a value as a person would: a number without quotes where that says the same.
+fn written(value: &str) -> Value {
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+    number.map_or_else(|| value.into(), Value::from)
 }
 
 #[cfg(test)]

@@ -93,7 +93,8 @@ fn parameter_group(
     let parameters = cluster.parameter_fields()?;
     let family = database.family()?;
     let base = format!("{}-{}", around.agent, around.name);
-    let name = group_spec::group_name(&base, &family);
+    let derived = || group_spec::group_name(&base, &family);
+    let name = cluster.parameter_group.clone().unwrap_or_else(derived);
     let tags = database.tags.as_ref();
     let group = group_spec::resource(around.scope, &name, around.owner, &family, parameters, tags);
     Some(Resource { adopt: database.adopt || around.adopts, ..group })

@@ -23,7 +23,8 @@ use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
-use crate::kinds::db_subnet_group::{NAME as DB_SUBNET_GROUP, spec as subnet_group_spec};
+use crate::kinds::db_subnet_group::NAME as DB_SUBNET_GROUP;
+use crate::kinds::db_subnet_group::spec::{self as subnet_group_spec, Subnets};
 use crate::kinds::iam_role::spec as role_spec;
 use crate::kinds::route53_record_set::spec as dns_spec;
 use crate::kinds::s3_bucket::spec as bucket_spec;
@@ -76,21 +77,35 @@ impl Place {
         ResourceId { kind, scope: self.scope.clone(), name: name.into() }
     }
 
-    /// Returns the id of the DB subnet group that all databases in a VPC share.
-    fn group(&self, network: &str) -> ResourceId {
+    /// Returns the id of the DB subnet group that all databases in a VPC share; `declared` is the name
+    /// that the network has for it, if it has one.
+    fn group(&self, network: &str, declared: Option<&str>) -> ResourceId {
+        let name = declared.map_or_else(|| format!("{}-{network}", self.agent), str::to_owned);
         // RDS stores the name in lower case (`CreateDBSubnetGroup`, member `DBSubnetGroupName`).
-        let name = format!("{}-{network}", self.agent).to_lowercase();
-        self.id(DB_SUBNET_GROUP, &name)
+        self.id(DB_SUBNET_GROUP, &name.to_lowercase())
+    }
+
+    /// Returns the DB subnet group of what a workspace's `vpcRef` names.
+    fn group_of(&self, reference: &str, neighbours: &dyn Neighbours) -> ResourceId {
+        let network = self.network(reference, neighbours);
+        let declared = network.as_deref().and_then(|object| match &object.spec {
+            Spec::Network(spec) => spec.subnet_group.as_deref(),
+            Spec::Workspace(_) => None,
+        });
+        self.group(reference, declared)
+    }
+
+    /// Returns the `Network` object that a workspace's `vpcRef` names.
+    fn network(&self, reference: &str, neighbours: &dyn Neighbours) -> Option<Arc<Object>> {
+        let is_network = neighbours.is_network(reference, self);
+        let found = is_network.then(|| neighbours.find(&Key::new(ObjectKind::Network, reference)));
+        found.flatten().map(|(object, _)| object)
     }
 
     /// Returns the VPC that a workspace's `vpcRef` names.
     pub(super) fn vpc(&self, reference: &str, neighbours: &dyn Neighbours) -> ResourceId {
-        let network = neighbours
-            .is_network(reference, self)
-            .then(|| neighbours.find(&Key::new(ObjectKind::Network, reference)))
-            .flatten();
-        match network {
-            Some((object, _)) => self.vpc_of(&object),
+        match self.network(reference, neighbours) {
+            Some(object) => self.vpc_of(&object),
             None => self.id(VPC, reference),
         }
     }
@@ -104,12 +119,12 @@ impl Place {
         if !neighbours.is_network(reference, self) {
             return Input::Output { of: self.id(VPC, reference), member };
         }
-        match neighbours.find(&Key::new(ObjectKind::Network, reference)) {
-            Some((network, _)) if has_own_vpc(&network) => {
+        match self.network(reference, neighbours) {
+            Some(network) if has_own_vpc(&network) => {
                 let owner = self.owner(ObjectKind::Network, reference);
                 own(&self.vpc_of(&network), &member, &owner)
             }
-            _ => Input::Output { of: self.group(reference), member },
+            _ => Input::Output { of: self.group_of(reference, neighbours), member },
         }
     }
 
@@ -153,7 +168,8 @@ fn workspace(
     let group = resources.last().filter(|_| has_group).map(|group| group.id.clone());
     let (mut named, own_group) = (None, group.clone());
     if let Some(database) = &spec.resources.database {
-        let made = with_database(object, spec, database, &owner, place, group);
+        let subnets = network_name(spec).map(|name| place.group_of(name, neighbours));
+        let made = with_database(object, database, &owner, place, (subnets, group));
         named = made.iter().find_map(database_id);
         resources.extend(made);
     }
@@ -213,7 +229,8 @@ fn surroundings(
     if neighbours.is_network(name, place) {
         return Vec::new();
     }
-    let both = vpc_and_group(name, name, &BTreeMap::new(), object.adopts(), place);
+    let subnets = Subnets::Tagged(&BTreeMap::new());
+    let both = vpc_and_group(name, name, (None, subnets), object.adopts(), place);
     let is_used = network.has_group() || spec.resources.compute.is_some();
     // Only databases need a group of subnets.
     let count = match (&spec.resources.database, is_used) {
@@ -231,11 +248,7 @@ fn subnets(
     neighbours: &dyn Neighbours,
 ) -> (ResourceId, BTreeMap<String, String>) {
     let name = network.vpc_ref.as_str();
-    let object = neighbours
-        .is_network(name, place)
-        .then(|| neighbours.find(&Key::new(ObjectKind::Network, name)))
-        .flatten();
-    let tags = object.and_then(|(object, _)| match &object.spec {
+    let tags = place.network(name, neighbours).and_then(|object| match &object.spec {
         Spec::Network(spec) => Some(spec.subnet_tags.clone()),
         Spec::Workspace(_) => None,
     });
@@ -254,6 +267,8 @@ fn security_group(
         scope: &place.scope,
         agent: &place.agent,
         workspace: &object.key.name,
+        name: network.security_group.as_deref(),
+        others: declared_groups(network, neighbours),
         owner,
         vpc: place.vpc_id(&network.vpc_ref, neighbours),
         adopt: object.adopts(),
@@ -263,6 +278,22 @@ fn security_group(
 
 fn has_own_vpc(network: &Object) -> bool {
     matches!(&network.spec, Spec::Network(spec) if spec.vpc.is_some())
+}
+
+/// Returns the names that the workspaces which the rules name declare for their groups.
+fn declared_groups(
+    network: &NetworkSection,
+    neighbours: &dyn Neighbours,
+) -> BTreeMap<String, String> {
+    let rules = network.ingress.iter().chain(&network.egress);
+    let workspaces = rules.flat_map(|rules| group_spec::lets_in(rules));
+    let declared = workspaces.filter_map(|name| {
+        let (object, _) = neighbours.find(&Key::new(ObjectKind::Workspace, name))?;
+        let Spec::Workspace(spec) = &object.spec else { return None };
+        let group = spec.resources.network.as_ref()?.security_group.clone()?;
+        Some((name.to_owned(), group))
+    });
+    declared.collect()
 }
 
 /// Returns the member by which IAM names a database: the cluster, or the instance of its own.
@@ -275,23 +306,24 @@ fn database_id(resource: &Resource) -> Option<Output> {
     Some(Output { of: resource.id.clone(), member: member.to_owned(), typed: false, owner: None })
 }
 
-/// Returns the database and what it alone needs.
+fn network_name(spec: &WorkspaceSpec) -> Option<&str> {
+    spec.resources.network.as_ref().map(|network| &*network.vpc_ref)
+}
+
+/// Returns the database and what it alone needs; the groups are those of its subnets and its own
+/// security group.
 fn with_database(
     object: &Object,
-    spec: &WorkspaceSpec,
     database: &Database,
     owner: &str,
     place: &Place,
-    security_group: Option<ResourceId>,
+    (subnets, security_group): (Option<ResourceId>, Option<ResourceId>),
 ) -> Vec<Resource> {
-    let network = spec.resources.network.as_ref().map(|network| &network.vpc_ref);
     let mut resources = Vec::new();
     let group = parameter_group(object, database, owner, place);
     let security_groups = security_group.map(only);
-    let subnet_group = network.map(|name| Input::Output {
-        of: place.group(name),
-        member: "DBSubnetGroupName".to_owned(),
-    });
+    let subnet_group =
+        subnets.map(|of| Input::Output { of, member: "DBSubnetGroupName".to_owned() });
     let parameter_group = group.as_ref().map(|group| Input::Output {
         of: group.id.clone(),
         member: "DBParameterGroupName".to_owned(),
@@ -346,28 +378,34 @@ fn network(object: &Object, spec: &NetworkSpec, place: &Place) -> Vec<Resource> 
             scope: &place.scope,
             network: name,
             owner: &place.owner(object.key.kind, name),
-            group: &place.group(name).name,
+            group: &place.group(name, spec.subnet_group.as_deref()).name,
             subnet_tags: &spec.subnet_tags,
             adopt: object.adopts(),
         });
     }
     let vpc_name = spec.vpc_name.as_deref().unwrap_or(name);
-    vpc_and_group(name, vpc_name, &spec.subnet_tags, object.adopts(), place).into()
+    let subnets = match &spec.subnet_ids {
+        Some(ids) => Subnets::Ids(ids),
+        None => Subnets::Tagged(&spec.subnet_tags),
+    };
+    let group = (spec.subnet_group.as_deref(), subnets);
+    vpc_and_group(name, vpc_name, group, object.adopts(), place).into()
 }
 
-/// Returns the VPC, which is only read, and the DB subnet group in it.
+/// Returns the VPC, which is only read, and the DB subnet group in it, under the name that is
+/// declared for it.
 fn vpc_and_group(
     network: &str,
     vpc_name: &str,
-    tags: &BTreeMap<String, String>,
+    (declared, subnets): (Option<&str>, Subnets<'_>),
     adopt: bool,
     place: &Place,
 ) -> [Resource; 2] {
     let owner = place.owner(ObjectKind::Network, network);
     let vpc = blank(place.id(VPC, vpc_name), "network", owner);
-    let name = place.group(network).name;
+    let name = place.group(network, declared).name;
     let mut group =
-        subnet_group_spec::resource(&place.scope, &name, &vpc.owner, &vpc.id, tags, None);
+        subnet_group_spec::resource(&place.scope, &name, &vpc.owner, &vpc.id, subnets, None);
     group.adopt = adopt;
     [vpc, group]
 }
@@ -382,7 +420,8 @@ fn parameter_group(
     let parameters = database.parameter_fields()?;
     let family = database.family()?;
     let base = format!("{}-{}", place.agent, object.key.name);
-    let name = parameter_group_spec::group_name(&base, &family);
+    let derived = || parameter_group_spec::group_name(&base, &family);
+    let name = database.parameter_group.clone().unwrap_or_else(derived);
     let tags = database.tags.as_ref();
     let mut group =
         parameter_group_spec::resource(&place.scope, &name, owner, &family, parameters, tags);

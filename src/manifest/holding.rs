@@ -28,8 +28,9 @@ pub fn holdings(object: &Object) -> BTreeSet<String> {
     };
     let database = spec.resources.database.iter();
     let databases = database.flat_map(|database| databases(database, name));
-    let roles = spec.resources.iam.iter().flat_map(|iam| iam.roles.keys());
-    let roles = roles.map(|it| format!("{}/{}", IAM_ROLE, role::role_name(name, it)));
+    let roles = spec.resources.iam.iter().flat_map(|iam| &iam.roles);
+    let roles = roles.map(|(key, it)| role::role_name(name, key, it).to_ascii_lowercase());
+    let roles = roles.map(|role| format!("{IAM_ROLE}/{role}"));
     let secrets = spec.resources.secrets.iter().flatten();
     let secrets =
         secrets.map(|(key, it)| format!("{SECRET}/{}", secret::secret_name(name, key, it)));

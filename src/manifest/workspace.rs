@@ -68,9 +68,14 @@ pub struct NetworkSection {
     /// A database is placed in a DB subnet group of this VPC, which all its workspaces share.
     #[schemars(length(min = 1, max = 190), example = &"shared-prod-vpc")]
     pub vpc_ref: String,
+    /// The name of the workspace's security group, for one that has another name already; letter case
+    /// does not tell groups apart. A group cannot be renamed: another name is another group. Needs
+    /// `ingress` or `egress`. Default: the names of the agent and the workspace, with a hyphen between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255), example = &"orders-database")]
+    pub security_group: Option<String>,
     /// What the workspace's security group lets in; everything else is shut out, and what somebody
-    /// lets in beside it is taken away at once. An empty list means that nothing gets in. The group
-    /// is called after the agent and the workspace; a database that declares no `securityGroups` has
+    /// lets in beside it is taken away at once. An empty list means that nothing gets in. A database that declares no `securityGroups` has
     /// it, and no other. Default: not managed, and no group is made unless `egress` is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ingress: Option<Vec<TrafficRule>>,
@@ -127,6 +132,7 @@ impl Resources {
     pub(super) fn check(&self, name: &str) -> Vec<Finding> {
         let mut found = Vec::new();
         found.extend(self.network.as_ref().and_then(NetworkSection::check));
+        found.extend(self.network.as_ref().and_then(NetworkSection::check_group));
         found.extend(within("network", self.check_traffic(name)));
         found.extend(self.database.iter().flat_map(|it| within("database", check(it))));
         let around = Surroundings {
@@ -187,6 +193,19 @@ impl NetworkSection {
     /// Tells whether the workspace has a security group of its own.
     pub fn has_group(&self) -> bool {
         self.ingress.is_some() || self.egress.is_some()
+    }
+
+    fn check_group(&self) -> Option<Finding> {
+        let name = self.security_group.as_deref()?;
+        let pointer = "/spec/resources/network/securityGroup";
+        if let Some(rule) = group_spec::name_mistake(name) {
+            let message = format!("the name of the security group {rule}");
+            return Some(Finding::error(pointer, "InvalidSecurityGroup", message));
+        }
+        (!self.has_group()).then(|| {
+            let message = "the workspace has no security group of its own to be called so";
+            Finding::notice(pointer, "NoEffect", message).hint("declare ingress or egress as well")
+        })
     }
 
     fn check(&self) -> Option<Finding> {

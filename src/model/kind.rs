@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::import::Import;
 use super::singly::Singly;
 use super::within::Within;
 use super::{
@@ -75,6 +76,11 @@ pub trait Kind: Send + Sync + 'static {
     /// Says how resources are read that AWS lists by what they are in; `None` where the lists hold
     /// them.
     fn within(&self) -> Option<&'static dyn Within> {
+        None
+    }
+
+    /// Says how resources are declared that exist already; `None` where that cannot be said yet.
+    fn import(&self) -> Option<&'static dyn Import> {
         None
     }
 

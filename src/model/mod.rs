@@ -21,6 +21,8 @@ pub mod freeze;
 pub mod handle;
 pub mod hold;
 pub mod id;
+pub mod import;
+pub mod inverse;
 pub mod kind;
 pub mod listener;
 pub mod observed;
@@ -34,6 +36,7 @@ pub mod recipe;
 pub mod reference;
 pub mod review;
 pub mod rules;
+pub mod sheet;
 pub mod singly;
 pub mod status;
 pub mod traffic;
@@ -60,6 +63,7 @@ pub use id::{
     AccountId, Generation, Key, KindName, ObjectKind, Region, ResourceId, Revision, Scope, Shard,
     Token,
 };
+pub use import::Import;
 pub use kind::{Kind, Readiness};
 pub use observed::{Doubt, Observation, Observed};
 pub use outcome::{Attempt, StepOutcome};

@@ -10,7 +10,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Block;
+use serde_json::Value;
+
+use super::{Block, Peers};
 
 /// Describes what one rule lets through: a protocol with its ports, and one peer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,6 +203,63 @@ fn part_of(protocol: Protocol, text: &str) -> Option<Ports> {
     let number = |text: &str| text.parse::<u16>().ok().map(i64::from);
     let to = to.map_or(Some(None), |to| number(to).map(Some))?;
     Ports::read(protocol, Some(number(from)?), to)
+}
+
+/// Reads the rules of one `IpPermission`, of one kind of peers, with the description of each where it
+/// has one; `None` where it cannot be read. A group of another account than this one is named with it.
+pub fn permission_of(
+    permission: &Value,
+    peers: Peers,
+    account: &str,
+) -> Option<Vec<(Traffic, Option<String>)>> {
+    let protocol = permission.get("IpProtocol").and_then(Value::as_str);
+    let protocol = protocol.and_then(Protocol::read)?;
+    let port = |member: &str| match permission.get(member) {
+        None | Some(Value::Null) => Some(None),
+        Some(port) => port.as_i64().map(Some),
+    };
+    let ports = Ports::read(protocol, port("FromPort")?, port("ToPort")?)?;
+    let mut rules = Vec::new();
+    for (list, member) in lists(peers) {
+        for item in items(permission, list)? {
+            let peer = peer(item, member, account)?;
+            let description = item.get("Description").and_then(Value::as_str);
+            let description = description.filter(|text| !text.is_empty()).map(str::to_owned);
+            rules.push((Traffic { protocol, ports, peer }, description));
+        }
+    }
+    Some(rules)
+}
+
+/// The lists of a permission that hold peers, with the member that names one.
+fn lists(peers: Peers) -> &'static [(&'static str, &'static str)] {
+    match peers {
+        Peers::Addresses => {
+            &[("IpRanges", "CidrIp"), ("Ipv6Ranges", "CidrIpv6"), ("PrefixListIds", "PrefixListId")]
+        }
+        Peers::Groups => &[("UserIdGroupPairs", "GroupId")],
+    }
+}
+
+fn items<'a>(permission: &'a Value, list: &str) -> Option<&'a [Value]> {
+    match permission.get(list) {
+        None | Some(Value::Null) => Some(&[]),
+        Some(list) => list.as_array().map(Vec::as_slice),
+    }
+}
+
+fn peer(item: &Value, member: &str, account: &str) -> Option<Peer> {
+    let name = item.get(member)?.as_str().filter(|name| !name.is_empty())?;
+    match member {
+        "PrefixListId" => Some(Peer::PrefixList(name.to_owned())),
+        "GroupId" => {
+            let user = item.get("UserId").and_then(Value::as_str).unwrap_or_default();
+            let is_here = user.is_empty() || user == account;
+            let id = if is_here { name.to_owned() } else { format!("{user}/{name}") };
+            Some(Peer::Group(id))
+        }
+        _ => name.parse().ok().map(Peer::Block),
+    }
 }
 
 #[cfg(test)]

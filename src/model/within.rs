@@ -40,6 +40,10 @@ pub trait Within: Send + Sync + 'static {
     /// Returns the part of a resource's name that says what it is in.
     fn container<'a>(&self, name: &'a str) -> &'a str;
 
+    /// Returns how the names of the resources in a container begin that is one of these: by the best
+    /// name that a manifest could mean it by; `None` where the answer does not tell.
+    fn called(&self, container: &Observed, all: &[Arc<Observed>]) -> Option<String>;
+
     /// Returns the candidates for a container, of everything that the kind's lists hold.
     fn candidates(&self, container: &str, all: &[Arc<Observed>]) -> Vec<Arc<Observed>>;
 

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::{Mark, Observer, doubt, list, lock, tags_of, target};
 use crate::model::kind::LOOKS_SERVED;
-use crate::model::{Bound, CallError, Cause, Doubt, Kind, Observed, ResourceId};
+use crate::model::{Bound, Call, CallError, Cause, Doubt, Kind, Observed, ResourceId};
 
 /// Holds what was read of each resource.
 #[derive(Debug, Default)]
@@ -90,8 +90,22 @@ impl Observer {
         if calls.is_empty() {
             return Ok(actual);
         }
-        let target = target(&desired.id, Cause::Detail);
-        let mut enriched = (*actual).clone();
+        self.more(&desired.id, &actual, calls).await
+    }
+
+    /// Adds the answers of further reads of one resource to what was observed of it.
+    ///
+    /// # Errors
+    ///
+    /// The doubt that leaves it unknown.
+    pub async fn more(
+        &self,
+        id: &ResourceId,
+        actual: &Observed,
+        calls: Vec<Call>,
+    ) -> Result<Arc<Observed>, Doubt> {
+        let target = target(id, Cause::Detail);
+        let mut enriched = actual.clone();
         for call in calls {
             let operation = call.operation.clone();
             let answer = match list::follow(&*self.cloud, &target, call).await {

@@ -10,6 +10,7 @@
 
 mod details;
 mod doubts;
+mod every;
 mod list;
 mod mark;
 mod once;
@@ -23,6 +24,7 @@ mod within;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use every::Seen;
 pub use once::Once;
 
 use jiff::{SignedDuration, Timestamp};

@@ -165,7 +165,20 @@ impl Observer {
         }
     }
 
-    async fn containers(
+    /// Lists everything in the container of a name.
+    pub(super) async fn contents(
+        &self,
+        sought: Sought<'_>,
+        slot: &Slot,
+    ) -> Result<Vec<(Arc<str>, Arc<Observed>)>, Doubt> {
+        let shelf = slot.shelf(sought.container());
+        let mut content = shelf.listing.lock().await;
+        let current = self.fill(sought, slot, &mut content).await?;
+        let resources = current.listing.resources.as_ref().map_err(Clone::clone)?;
+        Ok(resources.iter().map(|(name, item)| (name.clone(), item.observed.clone())).collect())
+    }
+
+    pub(super) async fn containers(
         &self,
         sought: Sought<'_>,
         slot: &Slot,

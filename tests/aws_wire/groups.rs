@@ -14,6 +14,8 @@ fn declared(scope: &Scope, vpc: &str, ingress: Value, egress: Value) -> Bound {
         scope,
         agent: "wire",
         workspace: "team-a",
+        name: None,
+        others: std::collections::BTreeMap::new(),
         owner: "wire/Workspace/team-a",
         vpc: Input::Known(vpc.into()),
         adopt: false,

@@ -172,6 +172,9 @@ proptest! {
             prop_assert_eq!(agent.converge(&before).await, Ok(0), "once more");
             prop_assert_eq!(agent.converge(&after).await, Ok(0));
             let actual = agent.look(&after).await.unwrap();
+            let imported = super::import::imported(&KIND, &after.id, &actual);
+            let imported = imported.map_err(TestCaseError::fail)?;
+            prop_assert!(imported.is_settled(), "{:?}", imported);
             let deletion = KIND.delete(&after.id, &actual, None);
             prop_assert_eq!(agent.send(&after, deletion.calls).await, Ok(()));
             prop_assert!(agent.look(&after).await.is_none());

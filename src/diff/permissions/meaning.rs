@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::Rules;
-use crate::model::{Peer, Peers, Ports, Protocol, Traffic};
+use crate::model::traffic::permission_of;
+use crate::model::{Peer, Peers, Traffic};
 
 /// Reads declared rules; the peer `self` is the group itself.
 pub(super) fn declared(list: &Value, own: &str) -> Result<Rules, String> {
@@ -31,55 +32,9 @@ pub(super) fn declared(list: &Value, own: &str) -> Result<Rules, String> {
 pub(super) fn there(list: Option<&Value>, peers: Peers, account: &str) -> Result<Rules, String> {
     let mut rules = Rules::new();
     for permission in list.and_then(Value::as_array).into_iter().flatten() {
+        let read = permission_of(permission, peers, account);
         let unreadable = || format!("AWS answered the rule {permission}, which cannot be read");
-        let protocol = permission.get("IpProtocol").and_then(Value::as_str);
-        let protocol = protocol.and_then(Protocol::read).ok_or_else(unreadable)?;
-        let port = |member: &str| match permission.get(member) {
-            None | Some(Value::Null) => Ok(None),
-            Some(port) => port.as_i64().map(Some).ok_or_else(unreadable),
-        };
-        let ports = Ports::read(protocol, port("FromPort")?, port("ToPort")?);
-        let ports = ports.ok_or_else(unreadable)?;
-        for (list, member) in lists(peers) {
-            for item in items(permission, list).ok_or_else(unreadable)? {
-                let peer = peer(item, member, account).ok_or_else(unreadable)?;
-                let description = item.get("Description").and_then(Value::as_str);
-                let description = description.filter(|text| !text.is_empty()).map(str::to_owned);
-                rules.insert(Traffic { protocol, ports, peer }, description);
-            }
-        }
+        rules.extend(read.ok_or_else(unreadable)?);
     }
     Ok(rules)
-}
-
-/// The lists of a permission that hold peers, with the member that names one.
-fn lists(peers: Peers) -> &'static [(&'static str, &'static str)] {
-    match peers {
-        Peers::Addresses => {
-            &[("IpRanges", "CidrIp"), ("Ipv6Ranges", "CidrIpv6"), ("PrefixListIds", "PrefixListId")]
-        }
-        Peers::Groups => &[("UserIdGroupPairs", "GroupId")],
-    }
-}
-
-fn items<'a>(permission: &'a Value, list: &str) -> Option<&'a [Value]> {
-    match permission.get(list) {
-        None | Some(Value::Null) => Some(&[]),
-        Some(list) => list.as_array().map(Vec::as_slice),
-    }
-}
-
-/// Reads one peer; a group of another account is named with it.
-fn peer(item: &Value, member: &str, account: &str) -> Option<Peer> {
-    let name = item.get(member)?.as_str().filter(|name| !name.is_empty())?;
-    match member {
-        "PrefixListId" => Some(Peer::PrefixList(name.to_owned())),
-        "GroupId" => {
-            let user = item.get("UserId").and_then(Value::as_str).unwrap_or_default();
-            let is_here = user.is_empty() || user == account;
-            let id = if is_here { name.to_owned() } else { format!("{user}/{name}") };
-            Some(Peer::Group(id))
-        }
-        _ => name.parse().ok().map(Peer::Block),
-    }
 }

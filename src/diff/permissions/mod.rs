@@ -35,7 +35,8 @@ pub(super) fn compare(
     found: &mut Diff,
 ) {
     let own = sides.actual.text("GroupId").unwrap_or_default();
-    let account = sides.desired.id.scope.account.as_str();
+    let here = sides.desired.id.scope.account.as_str();
+    let account = sides.actual.text("OwnerId").unwrap_or(here);
     let have = sides.actual.member(rule.member);
     match (declared(want, own), there(have, peers, account)) {
         (Ok(want), Ok(have)) => found.deltas.extend(difference(rule, &want, &have)),

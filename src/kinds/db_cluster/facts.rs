@@ -15,7 +15,7 @@ use crate::model::{Bound, Call, ErrorClass, Notice, Observed, Readiness};
 /// How the replicas are named that Aurora Auto Scaling adds.
 ///
 /// Source: "Using Amazon Aurora Auto Scaling with Aurora Replicas" in the Aurora User Guide.
-const AUTO_SCALED: &str = "application-autoscaling-";
+pub(super) const AUTO_SCALED: &str = "application-autoscaling-";
 
 /// Names each cluster by its identifier, which AWS keeps in lower case.
 ///

@@ -9,6 +9,7 @@
 mod calls;
 mod deletion;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -17,10 +18,7 @@ pub mod spec;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness,
-    Refusal, ResourceId, Rule, Usage,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, Refusal, ResourceId, Rule, Usage};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_cluster");
@@ -67,6 +65,10 @@ impl Kind for DbCluster {
 
     fn details(&self, desired: &Bound, actual: &Observed) -> Vec<Call> {
         facts::details(desired, actual)
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

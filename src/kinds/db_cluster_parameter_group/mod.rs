@@ -3,6 +3,7 @@
 //! [`spec`] makes the resource that a cluster with `parameters` asks for, `rules` are the field
 //! rules; the calls are those of every kind of parameter group.
 
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -12,9 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::kinds::parameter_group::{self, Naming};
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_cluster_parameter_group");
@@ -81,6 +80,10 @@ impl Kind for DbClusterParameterGroup {
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         let arn = actual.text("DBClusterParameterGroupArn")?;
         Some(Call::new("rds", "ListTagsForResource").with("ResourceName", arn))
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

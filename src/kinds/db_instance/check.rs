@@ -214,25 +214,22 @@ pub(super) fn window(
 
 fn parameters(database: &Database, found: &mut Findings) {
     let declared = database.parameters.as_ref();
-    parameters_at("", declared, database.parameter_group.is_some(), found);
+    parameters_at("", declared, database.parameter_group.as_deref(), found);
 }
 
-/// Checks parameters, of the members or of the cluster, and whether a group is named beside them.
+/// Checks parameters, of the members or of the cluster, and the group that is named beside them.
 pub(super) fn parameters_at(
     pointer: &str,
     declared: Option<&BTreeMap<String, Parameter>>,
-    has_group: bool,
+    group: Option<&str>,
     found: &mut Findings,
 ) {
-    if declared.is_some() && has_group {
-        let pointer = format!("{pointer}/parameterGroup");
+    let is_default = |name: &&str| name.to_ascii_lowercase().starts_with("default.");
+    if let Some(name) = group.filter(|name| declared.is_some() && is_default(name)) {
+        let message = format!("{name} is AWS's own group, whose parameters nobody changes");
         found.push(
-            Finding::error(
-                &pointer,
-                "ParametersAndGroup",
-                "parameters make a group of the database's own, which excludes another",
-            )
-            .hint("leave out one of parameters and parameterGroup"),
+            Finding::error(&format!("{pointer}/parameterGroup"), "ParametersOfDefaultGroup", message)
+                .hint("leave it out: the parameters make a group of the database's own"),
         );
     }
     for (name, parameter) in declared.into_iter().flatten() {

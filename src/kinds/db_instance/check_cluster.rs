@@ -35,8 +35,8 @@ pub(super) fn check(database: &Database, cluster: &Cluster, found: &mut Findings
         );
     }
     members(database, cluster, found);
-    let has_group = cluster.parameter_group.is_some();
-    parameters_at("/cluster", cluster.parameters.as_ref(), has_group, found);
+    let group = cluster.parameter_group.as_deref();
+    parameters_at("/cluster", cluster.parameters.as_ref(), group, found);
     if cluster.parameter_group.as_ref().is_some_and(String::is_empty) {
         found.push(Finding::error("/cluster/parameterGroup", "EmptyName", "the name is empty"));
     }

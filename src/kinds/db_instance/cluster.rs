@@ -30,10 +30,11 @@ pub struct Cluster {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serverless: Option<Serverless>,
     /// Parameters of the cluster's own cluster parameter group, as `database.parameters` are of the
-    /// members' parameter group. Not together with `parameterGroup`. Default: not managed.
+    /// members' parameter group. Default: not managed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<BTreeMap<String, Parameter>>,
-    /// The name of an existing DB cluster parameter group, which is not managed. Default: the
+    /// The name of a DB cluster parameter group: beside `parameters` that of the cluster's own, for one
+    /// that has another name already, otherwise an existing one, which is not managed. Default: the
     /// engine's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter_group: Option<String>,

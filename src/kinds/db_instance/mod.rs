@@ -17,6 +17,7 @@ mod deletion;
 pub mod engine;
 mod expand;
 mod facts;
+mod import;
 mod member;
 mod offers;
 mod permissions;
@@ -27,10 +28,7 @@ pub mod spec;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, Refusal, ResourceId,
-    Rule, Usage,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, Refusal, ResourceId, Rule, Usage};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("db_instance");
@@ -78,6 +76,10 @@ impl Kind for DbInstance {
 
     fn confirm(&self, name: &str) -> Option<Call> {
         Some(Call::new("rds", "DescribeDBInstances").with("DBInstanceIdentifier", name))
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -67,11 +67,14 @@ pub struct Database {
     pub maintenance_window: Option<String>,
     /// Parameters of the database's own parameter group, by name: a value, or `{value, applyMethod}`,
     /// or `{reset: true}` for the engine's default. A parameter that is left out is not managed.
-    /// RDS takes numbers without units, in the parameter's own unit. Not together with
-    /// `parameterGroup`.
+    /// RDS takes numbers without units, in the parameter's own unit. The group is called after the
+    /// agent, the object and the engine's family, or as `parameterGroup` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<BTreeMap<String, Parameter>>,
-    /// The name of an existing DB parameter group, which is not managed. Default: the engine's.
+    /// The name of a DB parameter group. Beside `parameters` it is that of the database's own group,
+    /// for one that has another name already: it keeps its family, so an upgrade to another major
+    /// version needs another name, or none. Without them it is an existing group, which is not
+    /// managed. Default: the engine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter_group: Option<String>,
     /// The name of an existing option group, which is not managed. Default: the engine's.

@@ -3,6 +3,7 @@
 //! [`spec`] makes the resource that a network asks for, `calls` are the calls as data.
 
 mod calls;
+mod import;
 mod permissions;
 pub mod spec;
 
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
-    Bound, Call, Compare, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
+    Bound, Call, Compare, Delta, ErrorClass, Import, Kind, KindName, Observed, Permission, Readiness, ResourceId, Rule,
     Usage,
 };
 
@@ -84,6 +85,10 @@ impl Kind for DbSubnetGroup {
     fn read_tags(&self, actual: &Observed) -> Option<Call> {
         let arn = actual.text("DBSubnetGroupArn")?;
         Some(Call::new("rds", "ListTagsForResource").with("ResourceName", arn))
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

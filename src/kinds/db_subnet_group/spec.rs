@@ -7,27 +7,34 @@ use serde_json::json;
 
 use crate::model::{Input, Resource, ResourceId, Scope};
 
+/// Says which subnets of a VPC are in the group.
+#[derive(Debug, Clone, Copy)]
+pub enum Subnets<'a> {
+    /// Those with all of these tags; every one with no tags.
+    Tagged(&'a BTreeMap<String, String>),
+    /// Those of these ids.
+    Ids(&'a [String]),
+}
+
 /// Makes the resource of a subnet group in an existing VPC.
-///
-/// Only subnets with all of `subnet_tags` are taken; with no tags, every subnet of the VPC is.
 pub fn resource(
     scope: &Scope,
     name: &str,
     owner: &str,
     vpc: &ResourceId,
-    subnet_tags: &BTreeMap<String, String>,
+    subnets: Subnets<'_>,
     tags: Option<&BTreeMap<String, String>>,
 ) -> Resource {
     let output = |member: &str| Input::Output { of: vpc.clone(), member: member.to_owned() };
-    let subnets = if subnet_tags.is_empty() {
-        output("SubnetIds")
-    } else {
-        Input::Select {
+    let subnets = match subnets {
+        Subnets::Ids(ids) => Input::Known(json!(ids)),
+        Subnets::Tagged(tags) if tags.is_empty() => output("SubnetIds"),
+        Subnets::Tagged(tags) => Input::Select {
             of: vpc.clone(),
             list: "Subnets".to_owned(),
-            tags: subnet_tags.clone(),
+            tags: tags.clone(),
             member: "SubnetId".to_owned(),
-        }
+        },
     };
     resource_in(scope, name, owner, (output("VpcId"), subnets), tags)
 }

@@ -14,7 +14,8 @@ const ATTACHED_AT_MOST: usize = 10;
 /// Returns the calls that make the role: the role with its trust and boundary first, so that no
 /// policy is ever in force outside the boundary.
 pub(super) fn create(desired: &Bound) -> Vec<Call> {
-    let role = Subject::of(&desired.id, None);
+    let spelled = desired.declared("name").and_then(Value::as_str);
+    let role = Subject { name: spelled.unwrap_or(&desired.id.name) };
     let mut create = role.call("CreateRole").with("Tags", tag_list(&desired.tags_at_creation()));
     let parameters = [
         ("path", "Path"),

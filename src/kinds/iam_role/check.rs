@@ -37,7 +37,7 @@ pub fn check(iam: &Iam, around: Surroundings<'_>) -> Vec<Finding> {
     let mut found = Findings::new();
     for (name, role) in &iam.roles {
         let place = Place::new(format!("/roles/{}", escaped(name)));
-        role_key(name, around.workspace, &place, &mut found);
+        role_key(name, role, around.workspace, &place, &mut found);
         trust(name, &role.trust, iam, &place.under("trust"), &mut found);
         rights(role, &place, &mut found);
         settings(role, &place, &mut found);
@@ -54,14 +54,20 @@ pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn role_key(name: &str, workspace: &str, place: &Place, found: &mut Findings) {
+fn role_key(name: &str, role: &Role, workspace: &str, place: &Place, found: &mut Findings) {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(is_plain) {
         let message = format!("\"{name}\" is no name for a role");
         let hint = "lower-case letters, digits and hyphens";
         found.push(place.error("InvalidRoleName", message).hint(hint));
     }
-    let whole = role_name(workspace, name);
+    let whole = role_name(workspace, name, role);
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_+=,.@-".contains(c);
+    if role.name.is_some() && !(whole.chars().all(allowed) && !whole.is_empty()) {
+        let message = format!("\"{whole}\" is no name for a role in AWS");
+        let hint = "1 to 64 letters, digits and characters of _+=,.@-";
+        found.push(place.under("name").error("InvalidRoleName", message).hint(hint));
+    }
     let length = whole.chars().count();
     if length > LONGEST_NAME {
         let message =

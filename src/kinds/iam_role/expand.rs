@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::rules::DATABASE_ACCESS;
 use super::spec::{Document, Iam, Role, Trust};
 use crate::model::desired::Field;
-use crate::model::reference::has_marker;
 use crate::model::{Input, Kind, Output, Resource, ResourceId, Scope};
 
 /// Says where roles live, whose they are, and what they may refer to.
@@ -43,26 +42,27 @@ impl Placement<'_> {
     fn of_arn(&self, arn: &str) -> Option<ResourceId> {
         let prefix = format!("arn:{}:iam::{}:role/", self.partition(), self.environment.account);
         let name = arn.strip_prefix(&prefix)?.rsplit('/').next()?;
-        Some(self.id(&name.to_ascii_lowercase()))
+        Some(self.id(name))
     }
 }
 
 /// Returns the name of a role in AWS.
-pub fn role_name(workspace: &str, role: &str) -> String {
-    format!("{workspace}-{role}")
+pub fn role_name(workspace: &str, key: &str, role: &Role) -> String {
+    role.name.clone().unwrap_or_else(|| format!("{workspace}-{key}"))
 }
 
-/// Returns the id of a role by its name in AWS; `environment` is where the workspace lives.
+/// Returns the id of a role by its name in AWS, whose letter case does not count; `environment` is
+/// where the workspace lives.
 pub fn role_id(environment: &Scope, name: &str) -> ResourceId {
     let scope = super::KIND.home(environment);
-    ResourceId { kind: super::NAME, scope, name: name.into() }
+    ResourceId { kind: super::NAME, scope, name: name.to_ascii_lowercase().into() }
 }
 
 /// Makes the resources of the roles, in the order of their dependencies.
 pub fn resources(iam: &Iam, placement: &Placement<'_>) -> Vec<Resource> {
     in_order(iam)
         .into_iter()
-        .filter_map(|name| Some(resource(name, iam.roles.get(name)?, placement)))
+        .filter_map(|name| Some(resource(name, iam.roles.get(name)?, iam, placement)))
         .collect()
 }
 
@@ -78,11 +78,11 @@ fn in_order(iam: &Iam) -> Vec<&str> {
     ordered
 }
 
-fn resource(name: &str, role: &Role, placement: &Placement<'_>) -> Resource {
+fn resource(name: &str, role: &Role, iam: &Iam, placement: &Placement<'_>) -> Resource {
     Resource {
-        id: placement.id(&role_name(placement.workspace, name)),
+        id: placement.id(&role_name(placement.workspace, name, role)),
         section: Cow::Owned(format!("iam.roles.{name}")),
-        fields: fields(role, placement),
+        fields: fields(role, iam, placement),
         initial: BTreeMap::new(),
         owner: placement.owner.to_owned(),
         adopt: role.adopt || placement.adopt,
@@ -91,14 +91,15 @@ fn resource(name: &str, role: &Role, placement: &Placement<'_>) -> Resource {
     }
 }
 
-fn fields(role: &Role, placement: &Placement<'_>) -> BTreeMap<Field, Input> {
+fn fields(role: &Role, iam: &Iam, placement: &Placement<'_>) -> BTreeMap<Field, Input> {
     let path = role.path.as_deref().unwrap_or("/");
     let mut fields: BTreeMap<Field, Input> = BTreeMap::from([
         ("path".into(), Input::Known(path.into())),
-        ("trust".into(), trust(&role.trust, placement)),
+        ("trust".into(), trust(&role.trust, iam, placement)),
         ("databaseAccess".into(), database_access(role, placement)),
     ]);
     let declared = [
+        ("name", role.name.as_ref().map(|it| json!(it))),
         ("policies", role.policies.as_ref().map(|it| json!(it))),
         ("inline", role.inline.as_ref().map(|it| json!(it))),
         ("permissionsBoundary", role.permissions_boundary.as_ref().map(|it| json!(it))),
@@ -115,11 +116,11 @@ fn fields(role: &Role, placement: &Placement<'_>) -> BTreeMap<Field, Input> {
 }
 
 /// Makes the trust policy: the declared document, or one of the short forms.
-fn trust(trust: &Trust, placement: &Placement<'_>) -> Input {
+fn trust(trust: &Trust, iam: &Iam, placement: &Placement<'_>) -> Input {
     let mut outputs = BTreeMap::new();
     let document = match &trust.document {
         Some(document) => json!(document),
-        None => short_forms(trust, placement, &mut outputs),
+        None => short_forms(trust, iam, placement, &mut outputs),
     };
     let mut needs = BTreeSet::new();
     collect_roles(&document, placement, &mut needs);
@@ -128,6 +129,7 @@ fn trust(trust: &Trust, placement: &Placement<'_>) -> Input {
 
 fn short_forms(
     trust: &Trust,
+    iam: &Iam,
     placement: &Placement<'_>,
     outputs: &mut BTreeMap<String, Output>,
 ) -> Value {
@@ -141,7 +143,7 @@ fn short_forms(
     }
     let partition = placement.partition();
     let accounts = trust.accounts.iter().map(|id| format!("arn:{partition}:iam::{id}:root"));
-    let roles = trust.roles.iter().map(|role| principal(role, placement, outputs));
+    let roles = trust.roles.iter().map(|role| principal(role, iam, placement, outputs));
     let principals: Vec<String> = accounts.chain(roles).collect();
     if !principals.is_empty() {
         statements.push(json!({
@@ -172,14 +174,13 @@ fn short_forms(
 /// a role that the section makes.
 fn principal(
     role: &str,
+    iam: &Iam,
     placement: &Placement<'_>,
     outputs: &mut BTreeMap<String, Output>,
 ) -> String {
-    if role.starts_with("arn:") || has_marker(role) {
-        return role.to_owned();
-    }
+    let Some(named) = iam.roles.get(role) else { return role.to_owned() };
     let marker = format!("iam.{role}.arn");
-    let of = placement.id(&role_name(placement.workspace, role));
+    let of = placement.id(&role_name(placement.workspace, role, named));
     let text = format!("${{{marker}}}");
     outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false, owner: None });
     text

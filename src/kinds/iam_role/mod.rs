@@ -14,6 +14,7 @@ mod calls;
 mod check;
 mod expand;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -22,7 +23,7 @@ pub mod spec;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, ResourceId, Rule};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("iam_role");
@@ -111,6 +112,10 @@ impl Kind for IamRole {
             "tags" => &["TagRole", "UntagRole"],
             _ => &[],
         }
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -18,6 +18,9 @@ const fn rule(field: &'static str, member: &'static str, parameter: &'static str
 
 /// The rules, in the order in which reports show them.
 pub(super) const RULES: &[Rule] = &[
+    Rule::new("name", "RoleName", "RoleName")
+        .compare(Compare::FoldCase)
+        .immutable("RoleNameImmutable"),
     Rule::new("path", "Path", "Path").immutable("RolePathImmutable").always(),
     rule("trust", "AssumeRolePolicyDocument", "PolicyDocument")
         .compare(Compare::PolicyDocument)

@@ -29,7 +29,8 @@ pub type Document = BTreeMap<String, Value>;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Iam {
     /// The roles by name: lower-case letters, digits and hyphens. The role `api` of the workspace
-    /// `team-a` is called `team-a-api` in AWS, in at most 64 characters. Default: none.
+    /// `team-a` is called `team-a-api` in AWS, in at most 64 characters, unless it declares a `name`.
+    /// Default: none.
     pub roles: BTreeMap<String, Role>,
 }
 
@@ -40,6 +41,12 @@ pub struct Iam {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Role {
+    /// The name in AWS, for a role that has another one already: 1 to 64 characters; letter case does
+    /// not tell roles apart. Default: `WORKSPACE-NAME`, for example `team-payments-prod-api`. A role
+    /// cannot be renamed: another name is another role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub name: Option<String>,
     /// Who may take the role on: services, accounts, roles, OIDC identities, or a whole document.
     pub trust: Trust,
     /// The ARNs of the managed policies that are attached. Others are detached; an empty list

@@ -22,6 +22,7 @@ mod check;
 mod check_values;
 mod expand;
 mod facts;
+mod import;
 mod marker;
 mod names;
 mod permissions;
@@ -37,10 +38,7 @@ use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::within::Within;
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Permission, Readiness, Refusal,
-    ResourceId, Rule,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Observed, Permission, Readiness, Refusal, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("route53_record_set");
@@ -104,6 +102,10 @@ impl Kind for RecordSet {
 
     fn join(&self, calls: &[&Call]) -> Option<Call> {
         calls::join(calls)
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -47,6 +47,14 @@ impl Within for RecordSet {
         name.split_once('/').map_or(name, |(zone, _)| zone)
     }
 
+    fn called(&self, container: &Observed, all: &[Arc<Observed>]) -> Option<String> {
+        let name = dns::name(container.text("Name")?);
+        let zone = if is_private(container) { Zone::Private(name) } else { Zone::Public(name) };
+        let is_alone = all.iter().filter(|other| is_like(other, &zone)).count() == 1;
+        let id = || bare(container.text("Id").unwrap_or_default()).to_owned();
+        Some(format!("{}/", if is_alone { zone.to_string() } else { id() }))
+    }
+
     fn candidates(&self, container: &str, all: &[Arc<Observed>]) -> Vec<Arc<Observed>> {
         let wanted = Zone::read(container);
         all.iter().filter(|zone| is_like(zone, &wanted)).cloned().collect()

@@ -324,7 +324,7 @@ async fn every_call_of_a_subnet_group_can_be_sent() {
         "g",
         "owner",
         &vpc,
-        &BTreeMap::new(),
+        db_subnet_group::spec::Subnets::Tagged(&BTreeMap::new()),
         Some(&tags),
     ));
     let actual = observed(json!({"DBSubnetGroupName": "g", "DBSubnetGroupArn": "arn:g"}));
@@ -395,7 +395,7 @@ async fn every_call_of_a_role_can_be_sent() {
     create.extend(kind.read_tags(&actual));
     assert_all_sendable(kind, create).await;
     let mut deltas = deltas(kind, &desired, Timing::Window);
-    assert_eq!(deltas.len(), 8, "every rule but the path");
+    assert_eq!(deltas.len(), 8, "every rule but the path and the name");
     assert_all_sendable(kind, kind.update(&desired, &actual, &deltas)).await;
     for delta in &mut deltas {
         match delta.field.as_str() {

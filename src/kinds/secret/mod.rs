@@ -18,6 +18,7 @@ mod calls;
 mod check;
 mod expand;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -27,10 +28,7 @@ mod value;
 use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness,
-    ResourceId, Rule,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Notice, Observed, Offer, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("secret");
@@ -116,6 +114,10 @@ impl Kind for Secret {
             Some("tags") => &["TagResource", "UntagResource"],
             _ => &[],
         }
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -52,6 +52,21 @@ pub fn check(direction: &str, rules: &[TrafficRule], around: Surroundings<'_>) -
     found
 }
 
+/// Says what is wrong with the name of a group.
+///
+/// Source: the API reference of `CreateSecurityGroup`; every VPC has a group `default` of its own.
+pub fn name_mistake(name: &str) -> Option<&'static str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || " ._-:/()#,@[]+=&;{}!$*".contains(c);
+    if name.is_empty() || name.len() > 255 || !name.chars().all(allowed) {
+        return Some("has to have 1 to 255 letters, digits, spaces and signs of ._-:/()#,@[]+=&;{}!$*");
+    }
+    let folded = name.to_ascii_lowercase();
+    if folded.starts_with("sg-") {
+        return Some("may not begin with sg-, as ids do");
+    }
+    (folded == "default").then_some("is that of the group that AWS makes with each VPC")
+}
+
 /// Returns the other side in one spelling: cleared host bits make no difference.
 fn canonical(other: Named<'_>) -> Named<'_> {
     match other {

@@ -26,6 +26,10 @@ pub struct Placement<'a> {
     pub agent: &'a str,
     /// The name of the workspace.
     pub workspace: &'a str,
+    /// The name that the workspace declares for its group, if it does.
+    pub name: Option<&'a str>,
+    /// The names that other workspaces declare for theirs, by workspace.
+    pub others: BTreeMap<String, String>,
     /// The value of the ownership tag.
     pub owner: &'a str,
     /// The id of the VPC.
@@ -42,8 +46,9 @@ impl Placement<'_> {
 
     /// Returns what stands for another workspace's group.
     fn of_workspace(&self, workspace: &str) -> Output {
+        let declared = self.others.get(workspace).cloned();
         Output {
-            of: self.id(&group_name(self.agent, workspace)),
+            of: self.id(&declared.unwrap_or_else(|| group_name(self.agent, workspace))),
             member: GROUP_ID.to_owned(),
             typed: false,
             owner: Some(format!("{}/Workspace/{workspace}", self.agent)),
@@ -72,8 +77,9 @@ pub fn resource(
     if let Some(rules) = egress {
         direction(["egress.addresses", "egress.groups"], rules, placement, &mut fields);
     }
+    let derived = || group_name(placement.agent, placement.workspace);
     Resource {
-        id: placement.id(&group_name(placement.agent, placement.workspace)),
+        id: placement.id(&placement.name.map_or_else(derived, str::to_owned)),
         section: Cow::Borrowed("network"),
         fields,
         initial: BTreeMap::new(),

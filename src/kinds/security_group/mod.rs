@@ -16,6 +16,7 @@ mod calls;
 mod check;
 mod expand;
 mod facts;
+mod import;
 mod permissions;
 mod reading;
 mod rules;
@@ -27,9 +28,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::model::kind::{Deletion, List, Lists};
-use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Offer, Permission, Readiness, ResourceId, Rule,
-};
+use crate::model::{Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Observed, Offer, Permission, Readiness, ResourceId, Rule};
 
 /// The name of the kind.
 pub const NAME: KindName = KindName::new("security_group");
@@ -76,6 +75,10 @@ impl Kind for SecurityGroup {
 
     fn is_found_by_search(&self) -> bool {
         true
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Offer;
 
-pub use super::check::{Surroundings, check};
+pub use super::check::{Surroundings, check, name_mistake};
 pub use super::expand::{GROUP_ID, Placement, group_name, lets_in, resource};
 
 /// What a security group is known by.

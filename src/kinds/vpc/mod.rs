@@ -17,6 +17,7 @@
 
 mod calls;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -26,7 +27,7 @@ use serde_json::{Map, Value};
 
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
-    Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Offer, Permission, Readiness, Refusal,
+    Bound, Call, Delta, ErrorClass, Import, Kind, KindName, Observed, Offer, Permission, Readiness, Refusal,
     Resource, ResourceId, Rule,
 };
 
@@ -94,6 +95,10 @@ impl Kind for Vpc {
 
     fn reads_of_each(&self) -> &'static [&'static str] {
         &["DescribeVpcAttribute"]
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn rules(&self) -> &'static [Rule] {

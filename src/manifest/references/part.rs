@@ -9,7 +9,7 @@ use crate::kinds::custom::spec::{self as custom, CustomResource};
 use crate::kinds::db_cluster::{NAME as DB_CLUSTER, spec as cluster};
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance, Database};
-use crate::kinds::iam_role::spec as role;
+use crate::kinds::iam_role::spec::{self as role, Role};
 use crate::kinds::s3_bucket::spec::{self as bucket, Bucket};
 use crate::kinds::secret::spec::{self as secret, Secret};
 use crate::kinds::subnet::spec as subnet;
@@ -31,7 +31,7 @@ pub(super) enum Part<'a> {
     Network(Option<&'a str>),
     /// A subnet of a network's own VPC.
     Subnet(&'a str),
-    Role(&'a str),
+    Role(&'a str, &'a Role),
     Secret(&'a str, &'a Secret),
     Bucket(&'a str, &'a Bucket),
     Compute(&'a str, &'a Group),
@@ -93,8 +93,8 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             let iam = resources.and_then(|resources| resources.iam.as_ref());
             let iam = iam.ok_or_else(|| absent("iam"))?;
             let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, _) = named(&iam.roles, name, "role", "iam")?;
-            Ok(Offered { part: Part::Role(name), output: rest })
+            let (name, role) = named(&iam.roles, name, "role", "iam")?;
+            Ok(Offered { part: Part::Role(name, role), output: rest })
         }
         ("secrets", resources) => {
             let secrets = resources.and_then(|resources| resources.secrets.as_ref());
@@ -174,7 +174,7 @@ impl Part<'_> {
             Self::Database(_) => instance::OFFERS,
             Self::Network(_) => vpc::OFFERS,
             Self::Subnet(_) => subnet::OFFERS,
-            Self::Role(_) => role::OFFERS,
+            Self::Role(..) => role::OFFERS,
             Self::Secret(..) => secret::OFFERS,
             Self::Bucket(..) => bucket::OFFERS,
             Self::Compute(..) => compute::OFFERS,
@@ -209,7 +209,7 @@ impl Part<'_> {
                 let kind = if database.aurora().is_some() { DB_CLUSTER } else { DB_INSTANCE };
                 place.id(kind, &instance::identifier(database, name))
             }
-            Self::Role(role) => role::role_id(&place.scope, &role::role_name(name, role)),
+            Self::Role(key, it) => role::role_id(&place.scope, &role::role_name(name, key, it)),
             Self::Network(Some(reference)) => place.vpc(reference, neighbours),
             Self::Network(None) => place.vpc_of(object),
             Self::Subnet(key) => subnet::resource_id(&place.scope, name, key),
@@ -227,7 +227,7 @@ impl fmt::Display for Part<'_> {
             Self::Database(_) => f.write_str("database"),
             Self::Network(_) => f.write_str("network"),
             Self::Subnet(key) => write!(f, "network.subnets.{key}"),
-            Self::Role(name) => write!(f, "iam.{name}"),
+            Self::Role(name, _) => write!(f, "iam.{name}"),
             Self::Secret(name, _) => write!(f, "secrets.{name}"),
             Self::Bucket(name, _) => write!(f, "buckets.{name}"),
             Self::Compute(name, _) => write!(f, "compute.{name}"),

@@ -1,0 +1,159 @@
+//! The text of a document, and where in it everything stands.
+
+use serde_json::Value;
+
+use super::Document;
+use super::scalar::{flow, ordered, text};
+use crate::model::ObjectKind;
+use crate::model::sheet::{Node, Sheet};
+
+/// A value that is longer, with what stands before it, takes several lines.
+const WIDTH: usize = 96;
+
+const API_VERSION: &str = "platform.kby.io/v1alpha1";
+
+/// Is a document as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text.
+    pub text: String,
+    /// Which path begins on which line, counted from 1.
+    lines: Vec<(u32, String)>,
+}
+
+impl Rendered {
+    /// Returns the path of what stands on a line; `None` for what stands around the declaration.
+    pub fn path_at(&self, line: u32) -> Option<&str> {
+        let before = self.lines.iter().take_while(|(begins, _)| *begins <= line);
+        before.last().map(|(_, path)| path.as_str())
+    }
+}
+
+/// Writes a document.
+pub fn render(document: &Document) -> Rendered {
+    let mut page = Page { text: String::new(), line: 1, lines: Vec::new() };
+    let what: Vec<String> = document.members.iter().map(|member| member.id.to_string()).collect();
+    page.comment(
+        0,
+        &format!("Exists in AWS. Merged, this takes over, unchanged: {}", what.join(", ")),
+    );
+    page.push(0, &format!("apiVersion: {API_VERSION}"));
+    page.push(0, &format!("kind: {}", document.key.kind));
+    page.push(0, "metadata:");
+    page.push(1, &format!("name: {}", text(&document.key.name)));
+    page.push(1, "annotations:");
+    if let Some(owner) = &document.owner {
+        page.push(2, &format!("platform.kby.io/owner: {}", text(owner)));
+    }
+    page.comment(2, "Lets it take over what exists. Remove the line once the agent has done so.");
+    page.push(2, "platform.kby.io/adopt: \"true\"");
+    page.push(0, "spec:");
+    page.push(1, &format!("environment: {}", text(&document.environment)));
+    match document.key.kind {
+        ObjectKind::Workspace => {
+            page.push(1, "resources:");
+            page.sheet(2, "", &document.sheet);
+        }
+        ObjectKind::Network => page.sheet(1, "", &document.sheet),
+    }
+    Rendered { text: page.text, lines: page.lines }
+}
+
+struct Page {
+    text: String,
+    line: u32,
+    lines: Vec<(u32, String)>,
+}
+
+impl Page {
+    fn push(&mut self, depth: usize, line: &str) {
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+        self.line += 1;
+    }
+
+    /// Writes a comment, in lines of a width that a person reads.
+    fn comment(&mut self, depth: usize, text: &str) {
+        let mut line = String::from("#");
+        for word in text.split_whitespace() {
+            if line.len() + word.len() + 2 * depth >= WIDTH && line.len() > 1 {
+                self.push(depth, &line);
+                line = String::from("#");
+            }
+            line = format!("{line} {word}");
+        }
+        self.push(depth, &line);
+    }
+
+    fn sheet(&mut self, depth: usize, path: &str, sheet: &Sheet) {
+        for remark in &sheet.remarks {
+            self.comment(depth, remark);
+        }
+        for entry in &sheet.entries {
+            let at =
+                if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
+            self.lines.push((self.line, at.clone()));
+            let key = text(&entry.key);
+            match &entry.node {
+                Node::Value(value) => self.member(depth, &at, &key, value),
+                Node::Sheet(below) if below.entries.is_empty() => {
+                    below.remarks.iter().for_each(|remark| self.comment(depth, remark));
+                    self.push(depth, &format!("{key}: {{}}"));
+                }
+                Node::Sheet(below) => {
+                    self.push(depth, &format!("{key}:"));
+                    self.sheet(depth + 1, &at, below);
+                }
+            }
+        }
+    }
+
+    /// Writes a value, on one line if it is short.
+    fn member(&mut self, depth: usize, path: &str, key: &str, value: &Value) {
+        let line = format!("{key}: {}", flow(value));
+        let is_long = 2 * depth + line.len() > WIDTH;
+        match value {
+            Value::Array(items) if is_many(value) || (is_long && !items.is_empty()) => {
+                self.push(depth, &format!("{key}:"));
+                items.iter().for_each(|item| self.item(depth + 1, path, item));
+            }
+            Value::Object(members) if is_long || is_deep(value) => {
+                self.push(depth, &format!("{key}:"));
+                for (name, member) in ordered(members) {
+                    let at = format!("{path}.{name}");
+                    self.lines.push((self.line, at.clone()));
+                    self.member(depth + 1, &at, &text(name), member);
+                }
+            }
+            _ => self.push(depth, &line),
+        }
+    }
+
+    fn item(&mut self, depth: usize, path: &str, item: &Value) {
+        let line = format!("- {}", flow(item));
+        match item {
+            Value::Object(members) if 2 * depth + line.len() > WIDTH => {
+                for (at, (name, member)) in ordered(members).into_iter().enumerate() {
+                    let sign = if at == 0 { "- " } else { "  " };
+                    self.member(depth, path, &format!("{sign}{}", text(name)), member);
+                }
+            }
+            _ => self.push(depth, &line),
+        }
+    }
+}
+
+/// Rules of traffic and statements stand one a line.
+fn is_many(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.len() > 1 && items.iter().any(Value::is_object))
+}
+
+/// A mapping of mappings that hold something takes several lines.
+fn is_deep(value: &Value) -> bool {
+    let holds = |member: &Value| match member {
+        Value::Object(members) => members.values().any(|it| it.is_object() || it.is_array()),
+        _ => false,
+    };
+    value.as_object().is_some_and(|members| members.values().any(holds))
+}

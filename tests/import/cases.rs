@@ -1,0 +1,187 @@
+//! Every folder of cases is an account: import its answers and plan what was written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+/// Why something that a case shows is in no manifest: what the reason holds, and why that is right.
+const LEFT: &[(&str, &str)] =
+    &[("no database uses it", "a group that nobody uses is in no workspace")];
+
+/// The lists whose items AWS answers with tags of their own, or whose tags a case may leave out.
+const GROUPS: [&str; 3] = ["DBSubnetGroups", "DBParameterGroups", "DBClusterParameterGroups"];
+
+/// Returns a case's answers as of an account that Levelset does not know yet.
+fn unowned(mut answers: Value) -> Value {
+    let lists = answers.as_object_mut().unwrap();
+    lists.remove("Handles");
+    for (name, list) in lists.iter_mut() {
+        for item in list.as_array_mut().into_iter().flatten() {
+            for tags in ["TagList", "Tags"] {
+                if let Some(tags) = item.get_mut(tags).and_then(Value::as_array_mut) {
+                    tags.retain(|tag| {
+                        !tag["Key"].as_str().unwrap_or_default().starts_with("levelset:")
+                    });
+                }
+            }
+            if GROUPS.contains(&name.as_str()) && item.get("TagList").is_none() {
+                item["TagList"] = json!([]);
+            }
+            let is_parameters = name.ends_with("ParameterGroups");
+            if is_parameters && item.get("Parameters").is_none() {
+                item["Parameters"] = json!([]);
+            }
+        }
+        if let Some(records) = list.as_array_mut().filter(|_| name == "ResourceRecordSets") {
+            records.retain(|it| !it["Name"].as_str().unwrap_or_default().starts_with("_levelset-"));
+        }
+    }
+    answers
+}
+
+/// Puts around what a case shows of groups a database that uses them, and members into its clusters:
+/// in an account, nobody has one without the other.
+fn peopled(mut answers: Value) -> Value {
+    let list = |answers: &Value, name: &str| answers[name].as_array().cloned().unwrap_or_default();
+    let mut instances = list(&answers, "DBInstances");
+    for cluster in list(&answers, "DBClusters") {
+        for member in cluster["DBClusterMembers"].as_array().into_iter().flatten() {
+            let name = &member["DBInstanceIdentifier"];
+            if instances.iter().any(|it| it["DBInstanceIdentifier"] == *name) {
+                continue;
+            }
+            let mut instance = instance(name.as_str().unwrap());
+            for same in ["Engine", "EngineVersion", "DBClusterIdentifier"] {
+                instance[same] = cluster[same].clone();
+            }
+            instances.push(instance);
+        }
+    }
+    let group = |name: &str| list(&answers, name).first().cloned();
+    let (parameters, of_cluster, access) =
+        (group("DBParameterGroups"), group("DBClusterParameterGroups"), group("SecurityGroups"));
+    if instances.is_empty() && (parameters.is_some() || access.is_some()) {
+        let mut user = instance("orders");
+        if let Some(group) = &parameters {
+            user["DBParameterGroups"] =
+                json!([{"DBParameterGroupName": group["DBParameterGroupName"]}]);
+            let family = group["DBParameterGroupFamily"].as_str().unwrap_or("postgres15");
+            let digits = family.find(|c: char| c.is_ascii_digit()).unwrap_or(family.len());
+            user["Engine"] = family[..digits].trim_end_matches('-').into();
+            user["EngineVersion"] = format!("{}.4", &family[digits..]).into();
+        }
+        if let Some(group) = &access {
+            user["VpcSecurityGroups"] = json!([{"VpcSecurityGroupId": group["GroupId"]}]);
+            user["DBSubnetGroup"] = json!({"DBSubnetGroupName": "data", "VpcId": group["VpcId"]});
+            answers["DBSubnetGroups"] = json!([{"DBSubnetGroupName": "data", "VpcId": group["VpcId"],
+                "DBSubnetGroupArn": "arn:data", "TagList": [], "Subnets": [
+                    {"SubnetIdentifier": "subnet-a"}, {"SubnetIdentifier": "subnet-b"}]}]);
+            answers["Subnets"] = json!([{"SubnetId": "subnet-a", "VpcId": group["VpcId"]},
+                {"SubnetId": "subnet-b", "VpcId": group["VpcId"]}]);
+        }
+        instances.push(user);
+    }
+    if let (Some(group), true) = (of_cluster, list(&answers, "DBClusters").is_empty()) {
+        let mut member = instance("orders-1");
+        member["DBClusterIdentifier"] = "orders".into();
+        (member["Engine"], member["EngineVersion"]) = ("aurora-postgresql".into(), "16.4".into());
+        answers["DBClusters"] = json!([{"DBClusterIdentifier": "orders", "Status": "available",
+            "Engine": "aurora-postgresql", "EngineVersion": "16.4", "TagList": [],
+            "DBClusterParameterGroup": group["DBClusterParameterGroupName"],
+            "StorageEncrypted": true, "DBClusterMembers": [{"DBInstanceIdentifier": "orders-1"}]}]);
+        instances.push(member);
+    }
+    answers["DBInstances"] = instances.into();
+    answers
+}
+
+fn instance(name: &str) -> Value {
+    json!({"DBInstanceIdentifier": name, "DBInstanceStatus": "available", "Engine": "postgres",
+        "EngineVersion": "15.4", "DBInstanceClass": "db.r6g.large", "AllocatedStorage": 20,
+        "StorageType": "gp3", "StorageEncrypted": true, "TagList": []})
+}
+
+/// Imports one case; returns what is wrong, and what was left out.
+fn check(case: &Path) -> Result<Vec<(String, String)>, String> {
+    let answers: Value = serde_json::from_str(&read(&case.join("observed.json"))).unwrap();
+    let saved = Saved::of(&unowned(peopled(answers)));
+    let output = saved.import(&["-o", "json"]);
+    if err(&output).contains("nothing could be read") {
+        return Ok(Vec::new());
+    }
+    if code(&output) != 0 {
+        return Err(format!("{}{}", out(&output), err(&output)));
+    }
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let left = told["left"].as_array().unwrap().iter().map(|it| {
+        let text = |member: &str| it[member].as_str().unwrap().to_owned();
+        (text("kind"), text("reason"))
+    });
+    let left: Vec<(String, String)> = left.collect();
+    if told["objects"] == json!([]) {
+        return Ok(left);
+    }
+    match changes(&saved.plan()).as_slice() {
+        [] => Ok(left),
+        found => {
+            let texts: Vec<String> = std::fs::read_dir(saved.path("out"))
+                .unwrap()
+                .filter_map(|it| fs::read_to_string(it.unwrap().path()).ok())
+                .collect();
+            Err(format!("{}\n{}", found.join("\n"), texts.join("---\n")))
+        }
+    }
+}
+
+fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/kinds");
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let kinds = entries(&root);
+    let mut found: Vec<PathBuf> =
+        kinds.iter().flat_map(|kind| entries(&kind.join("cases"))).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn what_every_case_shows_is_imported_without_a_change() {
+    let folders = folders();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let reasons = Mutex::new(BTreeMap::<(String, String), Vec<String>>::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(case) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = format!("{case:?}");
+                    match check(case) {
+                        Err(text) => failures.lock().unwrap().push(format!("{name}\n{text}")),
+                        Ok(left) => {
+                            let mut reasons = reasons.lock().unwrap();
+                            for one in left {
+                                reasons.entry(one).or_default().push(name.clone());
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n\n"));
+    let unknown: Vec<String> = reasons
+        .into_inner()
+        .unwrap()
+        .into_iter()
+        .filter(|((_, reason), _)| !LEFT.iter().any(|(known, _)| reason.contains(known)))
+        .map(|((kind, reason), cases)| {
+            format!("{kind}: {reason} ({} cases, {})", cases.len(), cases[0])
+        })
+        .collect();
+    assert!(unknown.is_empty(), "left out without a word:\n{}", unknown.join("\n"));
+}

@@ -1,0 +1,87 @@
+//! A messy account at moto, made with boto3, imported with the built program and then taken over.
+
+use super::*;
+use crate::support::emulators::own_moto;
+use crate::support::python;
+
+const REGION: &str = "eu-west-1";
+
+/// Runs the program with the credentials of a test.
+fn at(url: &str, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_levelset"));
+    command.args(words).env_clear().stdin(Stdio::null());
+    command.env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "test");
+    command.env("AWS_ENDPOINT_URL", url).output().unwrap()
+}
+
+#[tokio::test]
+async fn a_messy_account_is_imported_and_then_taken_over_without_a_change() {
+    let moto = own_moto();
+    let url = moto.url.as_str().trim_end_matches('/').to_owned();
+    python::run("messy_account.py", &[&url, REGION]).await;
+    // Before, a role is as new as the test, and nobody relies on one.
+    tokio::time::sleep(std::time::Duration::from_secs(16)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let settings = format!(
+        "environments:\n  production: {{account: \"123456789012\", region: {REGION}, \
+         endpointUrl: \"{url}\"}}\nstateDirectory: {}\n",
+        path("state")
+    );
+    fs::write(path("levelset.yaml"), settings).unwrap();
+    let (config, manifests) = (path("levelset.yaml"), path("out"));
+    let words = ["import", "--config", &config, "--out", &manifests, "-o", "json"];
+    let output = at(&url, &words);
+    assert_eq!(code(&output), 0, "{}{}", out(&output), err(&output));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let taken: Vec<String> = told["objects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|object| object["resources"].as_array().unwrap().clone())
+        .map(|it| it.as_str().unwrap().to_owned())
+        .collect();
+    for expected in [
+        "db_instance/orders-db",
+        "db_instance/legacy",
+        "db_cluster/catalog",
+        "db_subnet_group/data-subnets",
+        "db_parameter_group/orders-params",
+        "db_cluster_parameter_group/catalog-cluster",
+        "security_group/orders-db-access",
+        "iam_role/ordersmonitoring",
+        "secret/orders-db/api-key",
+        "route53_record_set/example.com/db.example.com/CNAME",
+    ] {
+        assert!(taken.iter().any(|it| it == expected), "{expected} is not in {taken:#?}\n{told:#}");
+    }
+    let plan = at(&url, &["plan", &manifests, "--config", &config, "-o", "json"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    assert_eq!(changes(&plan), [""; 0]);
+    let adopted = plan["summary"]["adopt"].as_u64().unwrap();
+    assert_eq!(adopted as usize, count(&told), "{}", plan["summary"]);
+    let before = python_state(&url).await;
+    let synced = at(&url, &["sync", &manifests, "--config", &config]);
+    assert_eq!(code(&synced), 0, "{}{}", out(&synced), err(&synced));
+    assert_eq!(python_state(&url).await, before, "nothing but tags has changed");
+    let again = at(&url, &["import", "--config", &config, "-o", "json"]);
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["objects"], json!([]), "what is Levelset's is not imported again: {again:#}");
+}
+
+/// Counts resources and the members of clusters, which are taken over with them.
+fn count(told: &Value) -> usize {
+    let objects = told["objects"].as_array().unwrap().iter();
+    let taken: usize = objects.map(|it| it["resources"].as_array().unwrap().len()).sum();
+    let left = told["left"].as_array().unwrap().iter();
+    let members = left.filter(|it| it["reason"].as_str().unwrap().contains("with its cluster"));
+    taken + members.count()
+}
+
+/// Returns everything but tags, as boto3 sees it.
+async fn python_state(url: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.json");
+    python::run("messy_account.py", &[url, REGION, file.to_str().unwrap()]).await;
+    read(&file)
+}
