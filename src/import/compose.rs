@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::group::group;
 use super::names::{free, key, slug};
+use super::references::{escape, reference, replace};
 use super::survey::folded;
 use super::{Document, Found, Left, Member, Wishes};
 use crate::model::import::{Section, Several};
-use crate::model::reference::{Piece, is_variable, pieces};
 use crate::model::sheet::{Node, Sheet};
 use crate::model::{Key, ObjectKind, inverse};
 
@@ -250,8 +250,7 @@ impl Desk<'_> {
 
     /// Writes once what all entries of a section have in common.
     fn hoist(&mut self) {
-        let mut shared: BTreeMap<(Key, &'static str, &'static str), Vec<(String, Value)>> =
-            BTreeMap::new();
+        let mut shared: BTreeMap<(Key, &str, &str), Common> = BTreeMap::new();
         for (at, (key, path)) in &self.at {
             let Section::Several(several) = &self.found[*at].draft.section else { continue };
             for (field, value) in &several.common {
@@ -333,6 +332,9 @@ impl Desk<'_> {
     }
 }
 
+/// What the entries of a section say of a member, with their paths.
+type Common = Vec<(String, Value)>;
+
 /// Returns the network that a workspace names.
 pub(super) fn network_of(document: &Document) -> Option<Key> {
     match document.sheet.get("network.vpcRef")? {
@@ -357,49 +359,6 @@ fn entries(document: Option<&Document>, path: &str) -> BTreeSet<String> {
         }
         _ => BTreeSet::new(),
     }
-}
-
-/// Returns what a reference to an output of the resource at a path looks like: the section and, where
-/// it holds several, the name.
-fn reference(path: &str, output: &str) -> String {
-    format!("${{{}.{output}}}", marker(path))
-}
-
-/// Returns how references begin that name the resource at a path.
-pub(super) fn marker(path: &str) -> String {
-    let section = path.split('.').next().unwrap_or_default();
-    match path.rsplit_once('.') {
-        Some((_, name)) => format!("{section}.{name}"),
-        None => section.to_owned(),
-    }
-}
-
-fn replace(
-    value: &mut Value,
-    outputs: &BTreeMap<String, String>,
-    originals: &mut BTreeMap<String, String>,
-) {
-    match value {
-        Value::String(text) => {
-            if let Some(reference) = outputs.get(&folded(text)) {
-                originals.insert(reference.clone(), std::mem::replace(text, reference.clone()));
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, outputs, originals)),
-        _ => {}
-    }
-}
-
-/// Escapes what would be read as a reference; variables of IAM's policies are none.
-fn escape(text: &str) -> String {
-    let escaped = |piece: Piece<'_>| match piece {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Escape => "$$${".to_owned(),
-        Piece::Marker(marker) if is_variable(marker) => format!("${{{marker}}}"),
-        Piece::Marker(marker) => format!("$${{{marker}}}"),
-        Piece::Unclosed(rest) => format!("$${{{rest}"),
-    };
-    pieces(text).into_iter().map(escaped).collect()
 }
 
 fn owner(one: &Found) -> Option<String> {

@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 
-use super::compose::{marker, network_of};
+use super::compose::network_of;
+use super::references::marker;
 use super::render::Rendered;
 use super::{Document, Left, Member};
 use crate::model::plan::{Action, Plan, Step, Verdict};
@@ -59,10 +60,11 @@ pub fn by_problems(
 /// Returns why a field is missing that the section at a path needs, if it was taken out.
 fn told_before(document: &Document, path: &str, reason: &str) -> Option<String> {
     let Some(Node::Sheet(section)) = document.sheet.get(path) else { return None };
-    section.remarks.iter().find_map(|remark| {
-        let (field, why) = remark.split_once(NOT_DECLARED)?;
-        reason.contains(&format!("\"{field}\"")).then(|| format!("{field}: {why}"))
-    })
+    let is_lack = reason.contains(" lacks the field ");
+    let told = section.remarks.iter().rev().filter_map(|remark| remark.split_once(NOT_DECLARED));
+    let mut told: Vec<(&str, &str)> = told.filter(|_| is_lack).collect();
+    told.sort_by_key(|(field, _)| !reason.contains(&format!("\"{field}\"")));
+    told.first().map(|(field, why)| format!("{field}: {why}"))
 }
 
 /// Takes out what a plan would change; `Err` is why nothing is left of the document. What only waits

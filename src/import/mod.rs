@@ -17,6 +17,7 @@ mod group;
 pub mod mend;
 mod names;
 mod owners;
+mod references;
 pub mod render;
 pub mod scalar;
 pub mod survey;

@@ -120,10 +120,13 @@ impl Page {
             }
             Value::Object(members) if is_long || is_deep(value) => {
                 self.push(depth, &format!("{key}:"));
+                // A document is taken or left as a whole, and so is what is deeper.
+                let is_parted = self.lines.last().is_some_and(|(_, last)| last == path);
                 for (name, member) in ordered(members) {
-                    let at = format!("{path}.{name}");
-                    self.lines.push((self.line, at.clone()));
-                    self.member(depth + 1, &at, &text(name), member);
+                    if is_parted && !members.contains_key("Statement") {
+                        self.lines.push((self.line, format!("{path}.{name}")));
+                    }
+                    self.member(depth + 1, "", &text(name), member);
                 }
             }
             _ => self.push(depth, &line),
@@ -134,10 +137,11 @@ impl Page {
         let line = format!("- {}", flow(item));
         match item {
             Value::Object(members) if 2 * depth + line.len() > WIDTH => {
-                for (at, (name, member)) in ordered(members).into_iter().enumerate() {
-                    let sign = if at == 0 { "- " } else { "  " };
-                    self.member(depth, path, &format!("{sign}{}", text(name)), member);
+                let sign = self.text.len() + 2 * depth;
+                for (name, member) in ordered(members) {
+                    self.member(depth + 1, path, &text(name), member);
                 }
+                self.text.replace_range(sign..sign + 1, "-");
             }
             _ => self.push(depth, &line),
         }

@@ -95,7 +95,7 @@ fn parameter_group(
     let base = format!("{}-{}", around.agent, around.name);
     let derived = || group_spec::group_name(&base, &family);
     let name = cluster.parameter_group.clone().unwrap_or_else(derived);
-    let tags = database.tags.as_ref();
+    let tags = database.tags.as_ref().filter(|_| cluster.parameter_group.is_none());
     let group = group_spec::resource(around.scope, &name, around.owner, &family, parameters, tags);
     Some(Resource { adopt: database.adopt || around.adopts, ..group })
 }

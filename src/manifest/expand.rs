@@ -422,7 +422,7 @@ fn parameter_group(
     let base = format!("{}-{}", place.agent, object.key.name);
     let derived = || parameter_group_spec::group_name(&base, &family);
     let name = database.parameter_group.clone().unwrap_or_else(derived);
-    let tags = database.tags.as_ref();
+    let tags = database.tags.as_ref().filter(|_| database.parameter_group.is_none());
     let mut group =
         parameter_group_spec::resource(&place.scope, &name, owner, &family, parameters, tags);
     group.adopt = database.adopt || object.adopts();

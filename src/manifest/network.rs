@@ -40,7 +40,7 @@ pub struct NetworkSpec {
     /// The ids of the subnets that carry databases, where no tags tell them from others; not together
     /// with `subnetTags`. Default: what `subnetTags` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), example = ["subnet-0123456789abcdef0", "subnet-0fedcba9876543210"])]
+    #[schemars(example = ["subnet-0123456789abcdef0", "subnet-0fedcba9876543210"])]
     pub subnet_ids: Option<Vec<String>>,
     /// The name of the DB subnet group, for one that has another name already. A group cannot be
     /// renamed: another name is another group. Default: the names of the agent and the object, with a

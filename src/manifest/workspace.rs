@@ -68,9 +68,9 @@ pub struct NetworkSection {
     /// A database is placed in a DB subnet group of this VPC, which all its workspaces share.
     #[schemars(length(min = 1, max = 190), example = &"shared-prod-vpc")]
     pub vpc_ref: String,
-    /// The name of the workspace's security group, for one that has another name already; letter case
-    /// does not tell groups apart. A group cannot be renamed: another name is another group. Needs
-    /// `ingress` or `egress`. Default: the names of the agent and the workspace, with a hyphen between.
+    /// The name of the workspace's security group, in lower case, for one that has another name already.
+    /// A group cannot be renamed: another name is another group. Needs `ingress` or `egress`. Default:
+    /// the names of the agent and the workspace, with a hyphen between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255), example = &"orders-database")]
     pub security_group: Option<String>,

@@ -59,7 +59,8 @@ def port(number, block, text):
 def make(aws, region):
     ec2, rds, iam = aws["ec2"], aws["rds"], aws["iam"]
     vpc, subnets = network(ec2, region)
-    orders = group(ec2, vpc, "Orders-DB-Access", port(5432, "10.20.0.0/16", "the office"))
+    orders = group(ec2, vpc, "orders-db-access", port(5432, "10.20.0.0/16", "the office"))
+    capitals = group(ec2, vpc, "Legacy Access", port(3306, "10.0.0.0/8", "everything"))
     shared = group(ec2, vpc, "everybody", port(22, "10.0.0.0/8", "bastion"))
     trust = {
         "Version": "2012-10-17",
@@ -144,7 +145,7 @@ def make(aws, region):
         StorageType="io1",
         Iops=1000,
         PubliclyAccessible=True,
-        VpcSecurityGroupIds=[shared],
+        VpcSecurityGroupIds=[shared, capitals],
         **common,
     )
     rds.create_db_instance(
@@ -216,7 +217,7 @@ def secrets_and_records(aws):
     dns.change_resource_record_sets(HostedZoneId=zone, ChangeBatch={"Changes": changes})
 
 
-IGNORED = {"TagList", "Tags", "ResponseMetadata", "LatestRestorableTime", "LastAccessedDate"}
+IGNORED = {"TagList", "Tags", "ResponseMetadata", "LatestRestorableTime", "LastAccessedDate", "LastChangedDate"}
 
 
 def plain(value):

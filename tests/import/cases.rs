@@ -8,8 +8,48 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 
 /// Why something that a case shows is in no manifest: what the reason holds, and why that is right.
-const LEFT: &[(&str, &str)] =
-    &[("no database uses it", "a group that nobody uses is in no workspace")];
+const LEFT: &[(&str, &str)] = &[
+    ("it is declared with its cluster", "and it is: the plan of the cluster has it"),
+    ("owns it", "it is somebody else's"),
+    ("made it", "a service of AWS has it"),
+    ("makes it", "a traffic policy has it"),
+    ("it is the copy of a secret", "the other region has it"),
+    ("its deletion is scheduled", "it is on its way out"),
+    ("AWS is deleting the database", "it is on its way out"),
+    ("the database has failed", "nobody can change it"),
+    ("RDS cannot use the KMS key", "nobody can change it"),
+    ("the database is stopped", "nothing is compared while it is"),
+    ("the cluster is stopped", "nothing is compared while it is"),
+    ("the database is modifying", "it is not settled"),
+    ("the cluster is failing-over", "it is not settled"),
+    ("RDS is making the secret", "it is not settled"),
+    (
+        "queued for the maintenance window",
+        "what is to come is not what is, and the section needs it",
+    ),
+    ("would be made", "a cluster without a member cannot be declared"),
+    ("groups of several VPCs have this name", "a name does not tell which one is meant"),
+    ("its name has capitals", "AWS is asked for a group in lower case"),
+    ("document: ", "a trust that lets in everybody is refused in a manifest"),
+    ("nothing that is imported uses it", "what uses it is left out itself"),
+    ("levelset-database-access", "only Levelset makes a policy of this name"),
+    // What follows is no account of AWS's: the cases show answers that lack something, or of which
+    // somebody made the half only.
+    ("is not known here", "an instance without an engine"),
+    ("no cluster of the engine  can", "a cluster without an engine"),
+    ("its cluster is not known", "an Aurora instance without a cluster"),
+    ("cluster: AWS has", "a cluster that counts somebody else's instance"),
+    ("maintenanceWindow: differs", "members without a window"),
+    ("lacks the field \"sizeClass\"", "an instance without a class"),
+    ("lacks the field \"vpcRef\"", "a group in a VPC that is not in the list"),
+    ("is a text and no object", "an answer that cannot be read"),
+    ("is an object and not a list", "an answer that cannot be read"),
+    ("AWS answered no", "an answer that lacks a member"),
+    ("family: AWS has", "a cluster with a group of another family"),
+    ("was not found", "a group in a VPC that is not in the list"),
+    ("is no id of a subnet", "short ids of the cases"),
+    ("at least one subnet", "a group without subnets"),
+];
 
 /// The lists whose items AWS answers with tags of their own, or whose tags a case may leave out.
 const GROUPS: [&str; 3] = ["DBSubnetGroups", "DBParameterGroups", "DBClusterParameterGroups"];

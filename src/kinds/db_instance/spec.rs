@@ -73,7 +73,7 @@ pub struct Database {
     pub parameters: Option<BTreeMap<String, Parameter>>,
     /// The name of a DB parameter group. Beside `parameters` it is that of the database's own group,
     /// for one that has another name already: it keeps its family, so an upgrade to another major
-    /// version needs another name, or none. Without them it is an existing group, which is not
+    /// version needs another name, or none, and it keeps its tags. Without them it is an existing group, which is not
     /// managed. Default: the engine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter_group: Option<String>,

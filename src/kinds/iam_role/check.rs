@@ -63,7 +63,7 @@ fn role_key(name: &str, role: &Role, workspace: &str, place: &Place, found: &mut
     }
     let whole = role_name(workspace, name, role);
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_+=,.@-".contains(c);
-    if role.name.is_some() && !(whole.chars().all(allowed) && !whole.is_empty()) {
+    if role.name.is_some() && (whole.is_empty() || !whole.chars().all(allowed)) {
         let message = format!("\"{whole}\" is no name for a role in AWS");
         let hint = "1 to 64 letters, digits and characters of _+=,.@-";
         found.push(place.under("name").error("InvalidRoleName", message).hint(hint));

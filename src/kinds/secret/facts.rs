@@ -23,6 +23,8 @@ pub(super) fn assemble(mut lists: Lists) -> Vec<(String, Map<String, Value>)> {
         if members.contains_key(VERSIONS[1]) || !members.contains_key(VERSIONS[0]) {
             members.entry(COPIES).or_insert_with(|| json!([]));
         }
+        // A list that AWS leaves out is empty: it has answered the tags.
+        members.entry("Tags").or_insert_with(|| json!([]));
         Some((name, members))
     };
     lists.remove("SecretList").into_iter().flatten().filter_map(named).collect()

@@ -60,11 +60,14 @@ pub fn name_mistake(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.len() > 255 || !name.chars().all(allowed) {
         return Some("has to have 1 to 255 letters, digits, spaces and signs of ._-:/()#,@[]+=&;{}!$*");
     }
-    let folded = name.to_ascii_lowercase();
-    if folded.starts_with("sg-") {
+    if name.to_ascii_lowercase().starts_with("sg-") {
         return Some("may not begin with sg-, as ids do");
     }
-    (folded == "default").then_some("is that of the group that AWS makes with each VPC")
+    if name.eq_ignore_ascii_case("default") {
+        return Some("is that of the group that AWS makes with each VPC");
+    }
+    // The filter `group-name` finds a name in its own letters only.
+    name.contains(|c: char| c.is_ascii_uppercase()).then_some("has to be in lower case")
 }
 
 /// Returns the other side in one spelling: cleared host bits make no difference.

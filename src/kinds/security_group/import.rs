@@ -17,8 +17,11 @@ impl Import for super::SecurityGroup {
         if name == "default" {
             return Some("it is the group that AWS makes with each VPC".to_owned());
         }
-        let ids = actual.member("Ambiguous").and_then(Value::as_array)?;
-        Some(format!("{} groups of several VPCs have this name", ids.len()))
+        if let Some(ids) = actual.member("Ambiguous").and_then(Value::as_array) {
+            return Some(format!("{} groups of several VPCs have this name", ids.len()));
+        }
+        let has_capitals = actual.text("GroupName").is_some_and(|spelled| spelled != name);
+        has_capitals.then(|| "its name has capitals and cannot be declared; its id can".to_owned())
     }
 
     fn known_as(&self, actual: &Observed) -> Vec<(String, Option<&'static str>)> {
