@@ -90,7 +90,7 @@ impl Observer {
         if calls.is_empty() {
             return Ok(actual);
         }
-        self.more(&desired.id, &actual, calls).await
+        self.more(kind, &desired.id, &actual, calls).await
     }
 
     /// Adds the answers of further reads of one resource to what was observed of it.
@@ -100,6 +100,7 @@ impl Observer {
     /// The doubt that leaves it unknown.
     pub async fn more(
         &self,
+        kind: &dyn Kind,
         id: &ResourceId,
         actual: &Observed,
         calls: Vec<Call>,

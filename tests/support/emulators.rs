@@ -111,7 +111,7 @@ impl Drop for Emulator {
 
 /// Returns a region that no other test of this process was given.
 pub(crate) fn region() -> &'static str {
-    const REGIONS: [&str; 16] = [
+    const REGIONS: [&str; 26] = [
         "us-east-2",
         "us-west-1",
         "us-west-2",
@@ -128,6 +128,16 @@ pub(crate) fn region() -> &'static str {
         "ap-northeast-3",
         "ap-southeast-1",
         "ap-southeast-2",
+        "af-south-1",
+        "ap-east-1",
+        "ap-south-2",
+        "ap-southeast-3",
+        "ap-southeast-4",
+        "ca-west-1",
+        "eu-central-2",
+        "eu-south-1",
+        "eu-south-2",
+        "il-central-1",
     ];
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);

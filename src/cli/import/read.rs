@@ -103,7 +103,7 @@ async fn one(
     let calls = kind.import().map(|import| import.reads(actual)).unwrap_or_default();
     let more = match calls.is_empty() {
         true => Arc::clone(actual),
-        false => observer.more(id, actual, calls).await?,
+        false => observer.more(kind, id, actual, calls).await?,
     };
     observer.tags(kind, id, more).await
 }
