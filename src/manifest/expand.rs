@@ -15,7 +15,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::{aurora, compute};
 use crate::kinds::custom::spec as custom_spec;
@@ -23,7 +22,6 @@ use crate::kinds::db_cluster::NAME as DB_CLUSTER;
 use crate::kinds::db_instance::NAME as DB_INSTANCE;
 use crate::kinds::db_instance::spec::{self as instance_spec, Database, Placement};
 use crate::kinds::db_parameter_group::spec as parameter_group_spec;
-use crate::kinds::db_subnet_group::NAME as DB_SUBNET_GROUP;
 use crate::kinds::db_subnet_group::spec::{self as subnet_group_spec, Subnets};
 use crate::kinds::iam_role::spec as role_spec;
 use crate::kinds::route53_record_set::spec as dns_spec;
@@ -32,115 +30,13 @@ use crate::kinds::secret::spec as secret_spec;
 use crate::kinds::security_group::spec as group_spec;
 use crate::kinds::vpc::NAME as VPC;
 use crate::manifest::network::NetworkSpec;
-use crate::manifest::network::vpc::{Around, own};
+use crate::manifest::network::vpc::Around;
 use crate::manifest::references::bind::{bind, in_order};
 use crate::manifest::workspace::{NetworkSection, WorkspaceSpec};
 use crate::manifest::{Object, Spec};
-use crate::model::{Input, Key, KindName, ObjectKind, Output, Resource, ResourceId, Scope};
+use crate::model::{Input, Key, ObjectKind, Output, Resource, ResourceId};
 
-/// Says where an object's resources live and who makes them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The account and region that the object's environment stands for.
-    pub scope: Scope,
-    /// The name of the agent, the first part of the ownership tag.
-    pub agent: String,
-    /// True when the environment is configured as production: stricter defaults.
-    pub production: bool,
-}
-
-/// Knows the other objects of the repository.
-pub trait Neighbours {
-    /// Tells whether there is a `Network` of this name for the account and region of `place`.
-    fn is_network(&self, name: &str, place: &Place) -> bool;
-
-    /// Returns an object and its place.
-    fn find(&self, key: &Key) -> Option<(Arc<Object>, Place)>;
-}
-
-/// Says that an object is looked at by itself.
-#[derive(Debug, Clone, Copy)]
-pub struct Alone;
-
-impl Neighbours for Alone {
-    fn is_network(&self, _name: &str, _place: &Place) -> bool {
-        false
-    }
-
-    fn find(&self, _key: &Key) -> Option<(Arc<Object>, Place)> {
-        None
-    }
-}
-
-impl Place {
-    pub(super) fn id(&self, kind: KindName, name: &str) -> ResourceId {
-        ResourceId { kind, scope: self.scope.clone(), name: name.into() }
-    }
-
-    /// Returns the id of the DB subnet group that all databases in a VPC share; `declared` is the name
-    /// that the network has for it, if it has one.
-    fn group(&self, network: &str, declared: Option<&str>) -> ResourceId {
-        let name = declared.map_or_else(|| format!("{}-{network}", self.agent), str::to_owned);
-        // RDS stores the name in lower case (`CreateDBSubnetGroup`, member `DBSubnetGroupName`).
-        self.id(DB_SUBNET_GROUP, &name.to_lowercase())
-    }
-
-    /// Returns the DB subnet group of what a workspace's `vpcRef` names.
-    fn group_of(&self, reference: &str, neighbours: &dyn Neighbours) -> ResourceId {
-        let network = self.network(reference, neighbours);
-        let declared = network.as_deref().and_then(|object| match &object.spec {
-            Spec::Network(spec) => spec.subnet_group.as_deref(),
-            Spec::Workspace(_) => None,
-        });
-        self.group(reference, declared)
-    }
-
-    /// Returns the `Network` object that a workspace's `vpcRef` names.
-    fn network(&self, reference: &str, neighbours: &dyn Neighbours) -> Option<Arc<Object>> {
-        let is_network = neighbours.is_network(reference, self);
-        let found = is_network.then(|| neighbours.find(&Key::new(ObjectKind::Network, reference)));
-        found.flatten().map(|(object, _)| object)
-    }
-
-    /// Returns the VPC that a workspace's `vpcRef` names.
-    pub(super) fn vpc(&self, reference: &str, neighbours: &dyn Neighbours) -> ResourceId {
-        match self.network(reference, neighbours) {
-            Some(object) => self.vpc_of(&object),
-            None => self.id(VPC, reference),
-        }
-    }
-
-    /// Returns the id of the VPC in which a workspace makes something.
-    ///
-    /// Where a `Network` object declares an existing VPC, it is that of its group of subnets: the name
-    /// of the VPC is that object's to say. One of its own has to carry its tag.
-    fn vpc_id(&self, reference: &str, neighbours: &dyn Neighbours) -> Input {
-        let member = "VpcId".to_owned();
-        if !neighbours.is_network(reference, self) {
-            return Input::Output { of: self.id(VPC, reference), member };
-        }
-        match self.network(reference, neighbours) {
-            Some(network) if has_own_vpc(&network) => {
-                let owner = self.owner(ObjectKind::Network, reference);
-                own(&self.vpc_of(&network), &member, &owner)
-            }
-            _ => Input::Output { of: self.group_of(reference, neighbours), member },
-        }
-    }
-
-    /// Returns the VPC of a `Network` object.
-    pub(super) fn vpc_of(&self, network: &Object) -> ResourceId {
-        let declared = match &network.spec {
-            Spec::Network(spec) => spec.vpc_name.as_deref(),
-            Spec::Workspace(_) => None,
-        };
-        self.id(VPC, declared.unwrap_or(&network.key.name))
-    }
-
-    fn owner(&self, kind: ObjectKind, name: &str) -> String {
-        format!("{}/{kind}/{name}", self.agent)
-    }
-}
+pub use super::place::{Alone, Neighbours, Place};
 
 /// Expands an object into resources, in the order of their dependencies.
 pub fn expand(object: &Object, place: &Place, neighbours: &dyn Neighbours) -> Vec<Resource> {
@@ -274,10 +170,6 @@ fn security_group(
         adopt: object.adopts(),
     };
     group_spec::resource(network.ingress.as_deref(), network.egress.as_deref(), &placement)
-}
-
-fn has_own_vpc(network: &Object) -> bool {
-    matches!(&network.spec, Spec::Network(spec) if spec.vpc.is_some())
 }
 
 /// Returns the names that the workspaces which the rules name declare for their groups.
@@ -444,11 +336,13 @@ fn blank(id: ResourceId, section: &'static str, owner: String) -> Resource {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
     use crate::manifest::parse;
-    use crate::model::{AccountId, Region};
+    use crate::model::{AccountId, Region, Scope};
 
     fn place() -> Place {
         let scope =

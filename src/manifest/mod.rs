@@ -22,6 +22,7 @@ mod neighbours;
 pub mod network;
 pub mod object;
 mod parse;
+mod place;
 mod placed;
 mod policy;
 mod references;

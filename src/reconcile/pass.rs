@@ -175,9 +175,10 @@ async fn act(
     let partings = leaving::look(engine, &basis).await?;
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
+    let left = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
+    // Last, because the next pass keeps its distance from the end of this one.
     let pace = engine.pace_of(&entry.object);
     let next = follow(engine, (policy, pace), &history.memory, &attempts);
-    let left = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
     let (resources, owned) = remembered(&request, &attempts, &receipts, left);
     let memory = Memory {
         failures: next.failures,

@@ -126,8 +126,8 @@ pub(super) async fn remove(
         steps: leaving::plan(engine, &basis, &partings),
     };
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
-    let next = follow(engine, (&late.policy, engine.pace), &late.history.memory, &attempts);
     let owned = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
+    let next = follow(engine, (&late.policy, engine.pace), &late.history.memory, &attempts);
     engine.mass_drift().hold_nothing(key);
     let is_done = owned.is_empty();
     let memory = Memory {

@@ -48,6 +48,7 @@ const LEFT: &[(&str, &str)] = &[
     ("family: AWS has", "a cluster with a group of another family"),
     ("was not found", "a group in a VPC that is not in the list"),
     ("is no id of a subnet", "short ids of the cases"),
+    ("is not there, or not settled", "a network's own VPC without the tags by which it is known"),
     ("at least one subnet", "a group without subnets"),
 ];
 

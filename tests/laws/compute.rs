@@ -51,7 +51,7 @@ impl Agent {
     async fn look(&self, resource: &Resource, seen: &mut Seen) {
         let kind = kinds::find(&resource.id.kind).unwrap();
         // What is only read is nobody's to write.
-        if !kind.rules().is_empty() {
+        if !kind.only_reads(resource) {
             self.observer.written(&resource.id);
         }
         match self.observer.observe(kind, &resource.id).await {
@@ -78,7 +78,7 @@ impl Agent {
         for resource in resources {
             self.look(resource, &mut seen).await;
             let kind = kinds::find(&resource.id.kind).unwrap();
-            if kind.rules().is_empty() {
+            if kind.only_reads(resource) {
                 continue;
             }
             let bound = bind(resource, &seen)?;
@@ -107,7 +107,7 @@ impl Agent {
             for _ in 0..6 {
                 let mut seen = Seen::new();
                 self.look(resource, &mut seen).await;
-                let Some(actual) = seen.get(&resource.id).filter(|_| !kind.rules().is_empty())
+                let Some(actual) = seen.get(&resource.id).filter(|_| !kind.only_reads(resource))
                 else {
                     break;
                 };
@@ -121,7 +121,7 @@ impl Agent {
             }
             let mut seen = Seen::new();
             self.look(resource, &mut seen).await;
-            if !kind.rules().is_empty() && !seen.is_empty() {
+            if !kind.only_reads(resource) && !seen.is_empty() {
                 return Err(format!("{} is still there", resource.id));
             }
         }

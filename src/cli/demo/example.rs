@@ -8,7 +8,7 @@ macro_rules! file {
     };
 }
 
-/// Every manifest of the example: path and text.
+/// Every manifest of the example but one, which makes a VPC: path and text.
 pub(super) const FILES: [(&str, &str); 9] = [
     file!("networks/analytics-vpc.yaml"),
     file!("networks/shared-prod-vpc.yaml"),
@@ -20,6 +20,10 @@ pub(super) const FILES: [(&str, &str); 9] = [
     file!("teams/search/catalog.yaml"),
     file!("teams/search/prod.yaml"),
 ];
+
+/// The network that makes a VPC, which the cloud of the demo does not do over HTTP.
+#[cfg(test)]
+const LEFT_OUT: &str = "networks/shop-vpc.yaml";
 
 /// The instances that the files ask for in production, one suspended workspace left out.
 pub(super) const PRODUCTION: [&str; 6] = [
@@ -109,8 +113,8 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests-example");
         let mut there = BTreeSet::new();
         collect(&root, &root, &mut there);
-        let built_in: BTreeSet<String> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
-        assert_eq!(built_in, there);
+        let built_in = FILES.iter().map(|(path, _)| *path).chain([LEFT_OUT]);
+        assert_eq!(built_in.map(str::to_owned).collect::<BTreeSet<_>>(), there);
     }
 
     #[test]

@@ -138,6 +138,6 @@ fn a_mistake_stands_where_it_was_made() {
         .iter()
         .map(|it| (it.code.as_str(), it.position.line, it.position.column))
         .collect();
-    assert_eq!(told, [("SubnetsOverlap", 10, 34), ("InvalidZone", 11, 17)]);
+    assert_eq!(told, [("SubnetsOverlap", 10, 35), ("InvalidZone", 11, 17)]);
     assert!(problems[0].message.contains("the subnet a, 10.20.1.0/24"), "{problems:?}");
 }

@@ -65,66 +65,39 @@ impl Lack {
 
 /// Finds the resource that a path names.
 pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>, Lack> {
-    let absent = |what: &str| Lack::of(format!("declares no {what}"));
     let (section, rest) = path.split_first().ok_or_else(|| absent("resource"))?;
     let resources = match spec {
         Spec::Workspace(spec) => Some(&spec.resources),
         Spec::Network(_) => None,
     };
-    match (section.as_str(), resources) {
-        ("network", None) => match (rest, spec) {
-            ([first, key, output @ ..], Spec::Network(spec)) if first == "subnets" => {
-                let own = spec.vpc.as_ref().ok_or_else(|| absent("VPC of its own"))?;
-                let (key, _) = named(&own.subnets, key, "subnet", "network.subnets")?;
-                Ok(Offered { part: Part::Subnet(key), output })
-            }
-            _ => Ok(Offered { part: Part::Network(None), output: rest }),
-        },
-        ("network", Some(resources)) => {
-            let network = resources.network.as_ref().ok_or_else(|| absent("network"))?;
-            Ok(Offered { part: Part::Network(Some(&network.vpc_ref)), output: rest })
-        }
-        ("database", resources) => {
-            let database = resources.and_then(|resources| resources.database.as_ref());
+    match section.as_str() {
+        "network" => network(spec, rest),
+        "database" => {
+            let database = resources.and_then(|it| it.database.as_ref());
             let part = Part::Database(database.ok_or_else(|| absent("database"))?);
             Ok(Offered { part, output: rest })
         }
-        ("iam", resources) => {
-            let iam = resources.and_then(|resources| resources.iam.as_ref());
-            let iam = iam.ok_or_else(|| absent("iam"))?;
-            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, role) = named(&iam.roles, name, "role", "iam")?;
-            Ok(Offered { part: Part::Role(name, role), output: rest })
+        "iam" => {
+            let roles = resources.and_then(|it| it.iam.as_ref()).map(|iam| &iam.roles);
+            entry(roles, (section, section, "role"), rest, Part::Role)
         }
-        ("secrets", resources) => {
-            let secrets = resources.and_then(|resources| resources.secrets.as_ref());
-            let secrets = secrets.ok_or_else(|| absent("secrets"))?;
-            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, secret) = named(secrets, name, "secret", "secrets")?;
-            Ok(Offered { part: Part::Secret(name, secret), output: rest })
+        "secrets" => {
+            let secrets = resources.and_then(|it| it.secrets.as_ref());
+            entry(secrets, (section, section, "secret"), rest, Part::Secret)
         }
-        ("buckets", resources) => {
-            let buckets = resources.and_then(|resources| resources.buckets.as_ref());
-            let buckets = buckets.ok_or_else(|| absent("buckets"))?;
-            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, bucket) = named(buckets, name, "bucket", "buckets")?;
-            Ok(Offered { part: Part::Bucket(name, bucket), output: rest })
+        "buckets" => {
+            let buckets = resources.and_then(|it| it.buckets.as_ref());
+            entry(buckets, (section, section, "bucket"), rest, Part::Bucket)
         }
-        ("compute", resources) => {
-            let compute = resources.and_then(|resources| resources.compute.as_ref());
-            let compute = compute.ok_or_else(|| absent("compute"))?;
-            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, group) = named(compute, name, "group", "compute")?;
-            Ok(Offered { part: Part::Compute(name, group), output: rest })
+        "compute" => {
+            let groups = resources.and_then(|it| it.compute.as_ref());
+            entry(groups, (section, section, "group"), rest, Part::Compute)
         }
-        ("custom", resources) => {
-            let custom = resources.and_then(|resources| resources.custom.as_ref());
-            let custom = custom.ok_or_else(|| absent("custom resources"))?;
-            let (name, rest) = rest.split_first().unwrap_or((section, &[]));
-            let (name, resource) = named(custom, name, "custom resource", "custom")?;
-            Ok(Offered { part: Part::Custom(name, resource), output: rest })
+        "custom" => {
+            let custom = resources.and_then(|it| it.custom.as_ref());
+            entry(custom, (section, "custom resources", "custom resource"), rest, Part::Custom)
         }
-        (other, _) => {
+        other => {
             let nearest = words::nearest(other, &SECTIONS);
             let hint = nearest.map_or_else(
                 || format!("a reference begins with {}", words::or(&SECTIONS)),
@@ -133,6 +106,41 @@ pub(super) fn part<'a>(spec: &'a Spec, path: &'a [String]) -> Result<Offered<'a>
             Err(Lack::of(format!("has no section \"{other}\"")).hint(Some(hint)))
         }
     }
+}
+
+fn absent(what: &str) -> Lack {
+    Lack::of(format!("declares no {what}"))
+}
+
+/// Finds what a path names below `network`: the network, or a subnet of its own VPC.
+fn network<'a>(spec: &'a Spec, rest: &'a [String]) -> Result<Offered<'a>, Lack> {
+    match (spec, rest) {
+        (Spec::Workspace(spec), _) => {
+            let network = spec.resources.network.as_ref().ok_or_else(|| absent("network"))?;
+            Ok(Offered { part: Part::Network(Some(&network.vpc_ref)), output: rest })
+        }
+        (Spec::Network(spec), [first, key, output @ ..]) if first == "subnets" => {
+            let own = spec.vpc.as_ref().ok_or_else(|| absent("VPC of its own"))?;
+            let (key, _) = named(&own.subnets, key, "subnet", "network.subnets")?;
+            Ok(Offered { part: Part::Subnet(key), output })
+        }
+        (Spec::Network(_), _) => Ok(Offered { part: Part::Network(None), output: rest }),
+    }
+}
+
+/// Finds what a path names in a section of several resources, of which `words` says how the section,
+/// all of them and one of them are called.
+fn entry<'a, T>(
+    all: Option<&'a BTreeMap<String, T>>,
+    words: (&'a String, &str, &str),
+    rest: &'a [String],
+    part: impl Fn(&'a str, &'a T) -> Part<'a>,
+) -> Result<Offered<'a>, Lack> {
+    let (section, several, one) = words;
+    let all = all.ok_or_else(|| absent(several))?;
+    let (name, output) = rest.split_first().unwrap_or((section, &[]));
+    let (name, found) = named(all, name, one, section)?;
+    Ok(Offered { part: part(name, found), output })
 }
 
 /// Finds one of several resources of a section.

@@ -67,6 +67,8 @@ pub(super) fn run(bytes: &[u8]) {
         if step.action == Action::Create && kind != "custom" {
             let is_absent = match kind {
                 "route53_record_set" => record_is_absent(step, &answers),
+                "vpc" => tag_is_absent(("Vpcs", "VpcId"), &step.resource.name, &answers),
+                "subnet" => tag_is_absent(("Subnets", "SubnetId"), &step.resource.name, &answers),
                 _ => is_absent(kind, &step.resource.name, &answers),
             };
             assert!(is_absent, "{step:#?}\n{answers:#}");
@@ -98,6 +100,18 @@ fn record_is_absent(step: &Step, answers: &Value) -> bool {
                 || text("SetIdentifier") != set
         })
     })
+}
+
+/// Tells whether the answers hold a whole list of what goes by its tag, of which every item has an id
+/// and none our tag of this name.
+fn tag_is_absent((list, id): (&str, &str), name: &str, answers: &Value) -> bool {
+    let is_ours = |tag: &Value| tag["Key"] == "levelset:name" && tag["Value"] == name;
+    let is_other = |item: &Value| {
+        let mut tags = item.get("Tags").and_then(Value::as_array).into_iter().flatten();
+        item.get(id).is_some_and(Value::is_string) && !tags.any(is_ours)
+    };
+    let items = answers.get(list).and_then(Value::as_array);
+    items.is_some_and(|items| items.iter().all(is_other))
 }
 
 /// Tells whether the answers hold the whole lists of the kind, of which every item has another name.
