@@ -175,19 +175,20 @@ impl Session {
             .into_builder()
             .credentials_provider(SharedCredentialsProvider::new(wallet.clone()))
             .build();
+        let hold = || (wallet.clone(), Arc::clone(&clock));
         let query = |protocol| {
-            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
-            QueryClient::new(protocol, account, &config, timeouts, wallet, clock)
+            let (own, time) = hold();
+            QueryClient::new(protocol, account, &config, timeouts, own, time)
         };
         let (ec2, iam) = (query(query::EC2).await?, query(query::IAM).await?);
         let auto_scaling = query(query::AUTO_SCALING).await?;
         let cloudformation = query(query::CLOUDFORMATION).await?;
-        let json = |protocol| {
-            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
-            JsonClient::new(protocol, account, &config, timeouts, wallet, clock)
+        let json = |protocol, account| {
+            let (own, time) = hold();
+            JsonClient::new(protocol, account, &config, timeouts, own, time)
         };
-        let cloud_control = json(json::CLOUD_CONTROL).await?;
-        let secrets_manager = json(json::SECRETS_MANAGER).await?;
+        let cloud_control = json(json::CLOUD_CONTROL, account).await?;
+        let secrets_manager = json(json::SECRETS_MANAGER, account).await?;
         let global = Account {
             scope: Scope {
                 account: account.scope.account.clone(),
@@ -195,15 +196,12 @@ impl Session {
             },
             ..account.clone()
         };
-        let trail = |account| {
-            let (wallet, clock) = (wallet.clone(), Arc::clone(&clock));
-            JsonClient::new(json::CLOUD_TRAIL, account, &config, timeouts, wallet, clock)
-        };
-        let trails = [trail(account).await?, trail(&global).await?];
-        let (rest_wallet, rest_clock) = (wallet.clone(), Arc::clone(&clock));
-        let route53 = RestClient::new(account, &config, timeouts, rest_wallet, rest_clock)?;
-        let (s3_wallet, s3_clock) = (wallet.clone(), Arc::clone(&clock));
-        let s3 = S3Client::new(account, &config, timeouts, s3_wallet, s3_clock)?;
+        let trails =
+            [json(json::CLOUD_TRAIL, account).await?, json(json::CLOUD_TRAIL, &global).await?];
+        let (own, time) = hold();
+        let route53 = RestClient::new(account, &config, timeouts, own, time)?;
+        let (own, time) = hold();
+        let s3 = S3Client::new(account, &config, timeouts, own, time)?;
         let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
             .interceptor(WholeAnswers)
             .build();
