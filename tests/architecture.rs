@@ -26,6 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "kinds::parameter_group",
             "kinds::policy_document",
             "kinds::rds_import",
+            "kinds::tag_rules",
         ],
     ),
     ("observe", &["model"]),

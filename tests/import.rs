@@ -126,6 +126,21 @@ fn what_is_there_is_never_overwritten() {
 }
 
 #[test]
+fn a_link_or_a_pipe_in_the_way_is_a_file_that_is_there() {
+    for make in [&["ln", "-s", "nowhere"][..], &["mkfifo"]] {
+        let saved = good();
+        fs::create_dir(saved.path("out")).unwrap();
+        let file = saved.path("out/orders.yaml");
+        let made = std::process::Command::new(make[0]).args(&make[1..]).arg(&file).status();
+        assert!(made.unwrap().success());
+        let refused = saved.import(&[]);
+        assert_eq!(code(&refused), 1, "{make:?}");
+        assert!(err(&refused).contains("orders.yaml is there already"), "{}", err(&refused));
+        assert!(!saved.path("out/networks").exists(), "{make:?}: nothing else is written");
+    }
+}
+
+#[test]
 fn without_a_folder_manifests_go_to_standard_output_and_the_summary_beside_it() {
     let saved = good();
     let observed = saved.text("observed.json");

@@ -156,6 +156,67 @@ impl Cloud for Aws {
     }
 }
 
+/// What all clients of a session have in common.
+struct Ties<'a> {
+    account: &'a Account,
+    config: &'a SdkConfig,
+    timeouts: Timeouts,
+    wallet: Wallet,
+    clock: Arc<dyn Clock>,
+}
+
+impl Ties<'_> {
+    fn held(&self) -> (Wallet, Arc<dyn Clock>) {
+        (self.wallet.clone(), Arc::clone(&self.clock))
+    }
+
+    async fn query(&self, protocol: query::Protocol) -> Result<Box<QueryClient>, Failure> {
+        let (wallet, clock) = self.held();
+        let (account, config) = (self.account, self.config);
+        QueryClient::new(protocol, account, config, self.timeouts, wallet, clock)
+            .await
+            .map(Box::new)
+    }
+
+    async fn json(
+        &self,
+        protocol: json::Protocol,
+        account: &Account,
+    ) -> Result<JsonClient, Failure> {
+        let (wallet, clock) = self.held();
+        JsonClient::new(protocol, account, self.config, self.timeouts, wallet, clock).await
+    }
+
+    async fn clients(&self) -> Result<Clients, Failure> {
+        let Self { account, config, timeouts, .. } = *self;
+        let rds = aws_sdk_rds::config::Builder::from(&for_service(config, account, "rds"))
+            .interceptor(WholeAnswers)
+            .build();
+        let (wallet, clock) = self.held();
+        let route53 = RestClient::new(account, config, timeouts, wallet, clock)?;
+        let (wallet, clock) = self.held();
+        let s3 = S3Client::new(account, config, timeouts, wallet, clock)?;
+        Ok(Clients {
+            rds: aws_sdk_rds::Client::from_conf(rds),
+            ec2: self.query(query::EC2).await?,
+            auto_scaling: self.query(query::AUTO_SCALING).await?,
+            iam: self.query(query::IAM).await?,
+            cloudformation: self.query(query::CLOUDFORMATION).await?,
+            cloud_control: Box::new(self.json(json::CLOUD_CONTROL, account).await?),
+            secrets_manager: Box::new(self.json(json::SECRETS_MANAGER, account).await?),
+            route53: Box::new(route53),
+            s3: Box::new(s3),
+        })
+    }
+}
+
+/// Returns the account where it has the events of what it has once, and not in every region.
+fn global(account: &Account) -> Result<Account, Failure> {
+    let region = home(account.scope.region.partition())?.0;
+    let scope = Scope { account: account.scope.account.clone(), region };
+    Ok(Account { scope, ..account.clone() })
+}
+
 impl Session {
     async fn open(
         account: &Account,
@@ -175,51 +236,17 @@ impl Session {
             .into_builder()
             .credentials_provider(SharedCredentialsProvider::new(wallet.clone()))
             .build();
-        let hold = || (wallet.clone(), Arc::clone(&clock));
-        let query = |protocol| {
-            let (own, time) = hold();
-            QueryClient::new(protocol, account, &config, timeouts, own, time)
-        };
-        let (ec2, iam) = (query(query::EC2).await?, query(query::IAM).await?);
-        let auto_scaling = query(query::AUTO_SCALING).await?;
-        let cloudformation = query(query::CLOUDFORMATION).await?;
-        let json = |protocol, account| {
-            let (own, time) = hold();
-            JsonClient::new(protocol, account, &config, timeouts, own, time)
-        };
-        let cloud_control = json(json::CLOUD_CONTROL, account).await?;
-        let secrets_manager = json(json::SECRETS_MANAGER, account).await?;
-        let global = Account {
-            scope: Scope {
-                account: account.scope.account.clone(),
-                region: home(account.scope.region.partition())?.0,
-            },
-            ..account.clone()
-        };
-        let trails =
-            [json(json::CLOUD_TRAIL, account).await?, json(json::CLOUD_TRAIL, &global).await?];
-        let (own, time) = hold();
-        let route53 = RestClient::new(account, &config, timeouts, own, time)?;
-        let (own, time) = hold();
-        let s3 = S3Client::new(account, &config, timeouts, own, time)?;
-        let rds = aws_sdk_rds::config::Builder::from(&for_service(&config, account, "rds"))
-            .interceptor(WholeAnswers)
-            .build();
+        let ties = Ties { account, config: &config, timeouts, wallet, clock };
+        let global = global(account)?;
+        let trails = [
+            ties.json(json::CLOUD_TRAIL, account).await?,
+            ties.json(json::CLOUD_TRAIL, &global).await?,
+        ];
         Ok(Self {
             sts: aws_sdk_sts::Client::new(&for_service(&config, account, "sts")),
-            clients: Clients {
-                rds: aws_sdk_rds::Client::from_conf(rds),
-                ec2: Box::new(ec2),
-                auto_scaling: Box::new(auto_scaling),
-                iam: Box::new(iam),
-                cloudformation: Box::new(cloudformation),
-                cloud_control: Box::new(cloud_control),
-                secrets_manager: Box::new(secrets_manager),
-                route53: Box::new(route53),
-                s3: Box::new(s3),
-            },
+            clients: ties.clients().await?,
             trails,
-            wallet,
+            wallet: ties.wallet,
         })
     }
 

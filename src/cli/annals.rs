@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use super::repository::{Remote, remote};
 use crate::config::{Config, Repository};
 use crate::manifest::Files;
-use crate::model::{ChangeSet, Key, Revision};
+use crate::model::policy::DeletionPolicy;
+use crate::model::{ChangeSet, Holder, Key, Revision};
 use crate::reconcile::annals::{Annals, Last, LastWord, Words};
-use crate::source::{Access, Checkout, SourceError, fetch_heads, walk_back};
+use crate::source::{Access, Checkout, SourceError, brought_in, fetch_heads, walk_back};
 
 /// Reads the history of the repository that the settings name.
 struct History {
@@ -72,22 +73,37 @@ async fn search(
         .unwrap_or_else(|error| Err(SourceError::ReadFailed { path, detail: error.to_string() }))
 }
 
+/// Finds the last word: that of the newest commit of the branch that declares the object, or a more
+/// careful one on a line that the commit which took it away has merged.
 fn last(checkout: &Checkout, key: &Key, revision: &Revision) -> Result<Option<Last>, SourceError> {
     let mut newer = revision.clone();
-    walk_back(checkout, revision, |changes: &ChangeSet| {
-        let mut files = Files::default();
-        let _ = files.apply(changes);
+    let found = walk_back(checkout, revision, |changes: &ChangeSet| {
         let gone_in = std::mem::replace(&mut newer, changes.revision.clone());
-        let object = files.object(key)?;
-        let suspended = object.holds().suspended;
-        Some(Last { deletion: object.policy().deletion, suspended, gone_in })
-    })
+        let (deletion, suspended) = word(changes, key)?;
+        Some(Last { deletion, suspended, gone_in })
+    })?;
+    let Some(mut last) = found else { return Ok(None) };
+    let merge = last.gone_in.clone();
+    brought_in(checkout, &merge, |was: &ChangeSet, is: &ChangeSet| {
+        if let Some((deletion, suspended)) = word(was, key).filter(|_| word(is, key).is_none()) {
+            last.deletion = last.deletion.min(deletion);
+            last.suspended.extend(suspended);
+        }
+    })?;
+    Ok(Some(last))
+}
+
+/// Returns what some files say about the deletion of an object, if they declare it, and what suspends it.
+fn word(changes: &ChangeSet, key: &Key) -> Option<(DeletionPolicy, Vec<Holder>)> {
+    let mut files = Files::default();
+    let _ = files.apply(changes);
+    let object = files.object(key)?;
+    Some((object.policy().deletion, object.holds().suspended))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::policy::DeletionPolicy;
     use crate::source::testing::World;
 
     fn manifest(deletion: &str) -> String {
@@ -115,6 +131,36 @@ mod tests {
         assert_eq!(said(&world), Some(last.clone()));
         world.commit(&[("rest.yaml", Some("# still nothing"))]);
         assert_eq!(said(&world), Some(last), "later commits make no other removal of it");
+    }
+
+    #[test]
+    fn a_more_careful_word_of_a_line_that_was_merged_counts() {
+        let delete = manifest("delete");
+        let world = World::new();
+        world.commit(&[("a.yaml", Some(&delete)), ("rest.yaml", Some("# nothing"))]);
+        let retain = world.branch("refs/heads/side", &[("a.yaml", Some(&manifest("retain")))]);
+        world.commit(&[("rest.yaml", Some("# something"))]);
+        world.merge(retain, &["a.yaml"]);
+        assert_eq!(said(&world).unwrap().deletion, DeletionPolicy::Retain, "gone in the merge");
+
+        world.commit(&[("a.yaml", Some(&delete))]);
+        let main = world.tip("refs/heads/main");
+        world.commit(&[("a.yaml", Some(&manifest("snapshot")))]);
+        let gone = world.commit(&[("a.yaml", None)]);
+        world.repository.reference("refs/heads/main", main, true, "").unwrap();
+        world.commit(&[("rest.yaml", Some("# nothing"))]);
+        world.merge(gone, &["a.yaml"]);
+        assert_eq!(said(&world).unwrap().deletion, DeletionPolicy::Snapshot, "gone on the line");
+    }
+
+    #[test]
+    fn a_line_that_still_declares_the_object_in_its_next_step_has_no_word_there() {
+        let world = World::new();
+        world.commit(&[("a.yaml", Some(&manifest("retain"))), ("rest.yaml", Some("# nothing"))]);
+        let side = world.branch("refs/heads/side", &[("a.yaml", Some(&manifest("delete")))]);
+        world.commit(&[("a.yaml", Some(&manifest("delete")))]);
+        world.merge(side, &["a.yaml"]);
+        assert_eq!(said(&world).unwrap().deletion, DeletionPolicy::Delete);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! `cases/` (data-only tests).
 //!
 //! What several kinds have in common stands in files beside the folders: [`modification`],
-//! [`name_tag`], [`parameter_group`], [`policy_document`], [`rds_import`] and, of the bridges to AWS, [`sdk`].
+//! [`name_tag`], [`parameter_group`], [`policy_document`], [`rds_import`], [`tag_rules`] and, of the bridges to
+//! AWS, [`sdk`].
 //!
 //! Invariants: a kind knows no other kind and no stage; everything but `sdk.rs` is pure.
 
@@ -17,6 +18,7 @@ mod parameter_group;
 mod policy_document;
 mod rds_import;
 pub(crate) mod sdk;
+mod tag_rules;
 
 use crate::model::{Call, Kind, KindName};
 

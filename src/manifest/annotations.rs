@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::{words, yaml};
 use crate::model::Finding;
+use crate::model::problem::pointer_part;
 
 /// The prefix of the annotations that are ours.
 pub const PREFIX: &str = "platform.kby.io/";
@@ -52,7 +53,7 @@ pub(super) fn holds(
 }
 
 fn pointer(key: &str) -> String {
-    format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
+    format!("/metadata/annotations/{}", pointer_part(key))
 }
 
 /// Checks the annotations of an object; those of other tools are left alone.

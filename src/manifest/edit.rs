@@ -15,6 +15,7 @@ use serde_json::{Number, Value};
 use super::parse::key_of;
 use super::yaml::{self, Data, Node};
 use crate::model::Key;
+use crate::model::problem::pointer_part;
 
 /// Says why a value cannot be put into a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -108,7 +109,7 @@ fn extent(text: &str, node: &Node) -> Result<Range<usize>, Uneditable> {
 fn find<'a>(node: &'a Node, path: &str, pointer: &mut String) -> Option<&'a Node> {
     node.entries().iter().find_map(|entry| {
         let rest = path.strip_prefix(entry.key.as_str())?;
-        let mut deeper = format!("{pointer}/{}", entry.key.replace('~', "~0").replace('/', "~1"));
+        let mut deeper = format!("{pointer}/{}", pointer_part(&entry.key));
         let found = match rest.strip_prefix('.') {
             None if rest.is_empty() => Some(&entry.value),
             None => None,

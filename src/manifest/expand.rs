@@ -90,24 +90,33 @@ fn workspace(
         };
         resources.extend(compute::resources(groups, &around));
     }
+    resources.extend(by_themselves(object, spec, place, &owner));
+    resources
+}
+
+/// Returns the resources of a workspace that stand by themselves, whatever else it has.
+fn by_themselves(
+    object: &Object,
+    spec: &WorkspaceSpec,
+    place: &Place,
+    owner: &str,
+) -> Vec<Resource> {
+    let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
+    let mut resources = Vec::new();
     if let Some(secrets) = &spec.resources.secrets {
-        let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
-        let placement = secret_spec::Placement { scope, workspace, owner: &owner, adopt };
+        let placement = secret_spec::Placement { scope, workspace, owner, adopt };
         resources.extend(secret_spec::resources(secrets, &placement));
     }
     if let Some(buckets) = &spec.resources.buckets {
-        let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
-        let placement = bucket_spec::Placement { scope, workspace, owner: &owner, adopt };
+        let placement = bucket_spec::Placement { scope, workspace, owner, adopt };
         resources.extend(bucket_spec::resources(buckets, &placement));
     }
     if let Some(dns) = &spec.resources.dns {
-        let (environment, adopt) = (&place.scope, object.adopts());
-        let placement = dns_spec::Placement { environment, owner: &owner, adopt };
+        let placement = dns_spec::Placement { environment: scope, owner, adopt };
         resources.extend(dns_spec::resources(dns, &placement));
     }
     if let Some(custom) = &spec.resources.custom {
-        let (scope, workspace, adopt) = (&place.scope, &*object.key.name, object.adopts());
-        let placement = custom_spec::Placement { scope, workspace, owner: &owner, adopt };
+        let placement = custom_spec::Placement { scope, workspace, owner, adopt };
         resources.extend(custom_spec::resources(custom, &placement));
     }
     resources

@@ -43,14 +43,18 @@ impl Twin<'_> {
     /// Returns the problem that the object has; `bytes` are its file.
     pub(super) fn problem(&self, bytes: &[u8]) -> Option<Problem> {
         let others: Vec<String> = self.others.iter().map(ToString::to_string).collect();
-        let others = others.join(" and ");
         let Shared { what, name, field } = &self.shared;
-        let message = format!("the {what} {name} is also declared by {others}");
-        let hint = format!(
-            "give each its own {field}; until then it stays with the object whose ownership tag it \
-             carries, and the other is refused"
-        );
-        let object = self.object;
+        let (object, each) = (self.object, format!("give each its own {field}"));
+        let (message, hint) = if others.is_empty() {
+            (format!("the {what} {name} is declared twice by {}", object.key), each)
+        } else {
+            let message = format!("the {what} {name} is also declared by {}", others.join(" and "));
+            let hint = format!(
+                "{each}; until then it stays with the object whose ownership tag it carries, and the \
+                 other is refused"
+            );
+            (message, hint)
+        };
         let code = "ResourceDeclaredTwice";
         at_name(&object.path, bytes, &object.key, code, message, hint)
     }
@@ -76,7 +80,9 @@ pub(super) fn twins<'a>(objects: impl Iterator<Item = &'a Arc<Object>>) -> Vec<T
     holders.retain(|_, objects| objects.len() > 1);
     let mut found = Vec::new();
     for ((_, shared), objects) in &holders {
-        for object in objects {
+        // One that declares it twice is one object.
+        let each: BTreeMap<&Key, &Object> = objects.iter().map(|it| (&it.key, *it)).collect();
+        for object in each.into_values() {
             let others = objects.iter().map(|other| &other.key).filter(|key| **key != object.key);
             found.push(Twin { object, shared: shared.clone(), others: others.collect() });
         }

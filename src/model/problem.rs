@@ -92,3 +92,7 @@ impl Finding {
         self
     }
 }
+/// Writes a key as a part of a JSON pointer (RFC 6901).
+pub fn pointer_part(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

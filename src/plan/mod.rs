@@ -205,6 +205,9 @@ fn absent(request: &Request<'_>, subject: &Subject<'_>, bound: &Bound, mut step:
     }
     step.action = Action::Create;
     step.deltas = creation(subject.kind, bound);
+    // What is set when it exists, since it refers to that, is a part of the plan.
+    let is_later = |delta: &Delta| !bound.fields.contains_key(delta.field.as_str());
+    step.deltas.extend(known_values(subject).into_iter().filter(is_later));
     let is_gone = remembered(request, subject).is_some_and(|known| !known.converged.is_empty());
     if is_gone && let Some(verdict) = vanished(request, subject.kind.starts_empty(bound), &mut step)
     {

@@ -72,6 +72,16 @@ impl Next {
     pub fn is_terminal(&self, policy: &Policy) -> bool {
         self.failures >= policy.max_retries
     }
+
+    /// Returns a memory of nothing but this.
+    pub(super) fn memory(&self) -> Memory {
+        Memory {
+            failures: self.failures,
+            waits: self.waits,
+            not_before: Some(self.not_before),
+            ..Memory::default()
+        }
+    }
 }
 
 /// Says that only a change or a person brings the object back.

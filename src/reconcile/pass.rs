@@ -181,15 +181,11 @@ async fn act(
     let next = follow(engine, (policy, pace), &history.memory, &attempts);
     let (resources, owned) = remembered(&request, &attempts, &receipts, left);
     let memory = Memory {
-        failures: next.failures,
-        waits: next.waits,
-        not_before: Some(next.not_before),
         resources,
-        drift: engine.mass_drift().memory(key),
         owned,
+        drift: engine.mass_drift().memory(key),
         suspended: entry.object.holds().suspended,
-        removed: None,
-        gone_in: None,
+        ..next.memory()
     };
     let found = Found {
         now: engine.clock.now(),

@@ -1,7 +1,8 @@
 //! Plans as AWS CLI commands that a person can read, check and run.
 //!
 //! In: plans. Out: shell text, one command for each call, quoted so that a POSIX shell passes every
-//! value as it is. Commands that the agent would not send now are comments that say why.
+//! value as it is. Commands that the agent would not send now are comments that say why, and so is what
+//! it cannot know the commands of yet.
 //!
 //! The rules for names and values are those of the AWS CLI user guide, "Specifying parameter values"
 //! and "Parameter structure": names in kebab case, flags for booleans, JSON for structures.
@@ -15,7 +16,7 @@ use crate::model::{Call, Plan, Step, Verdict};
 pub fn calls(plans: &[Plan]) -> String {
     let steps = plans.iter().flat_map(|plan| plan.steps.iter().map(move |step| (plan, step)));
     let blocks: Vec<String> = steps
-        .filter(|(_, step)| !step.calls.is_empty())
+        .filter(|(_, step)| !step.calls.is_empty() || hindrance(&step.verdict).is_some())
         .map(|(plan, step)| block(plan, step))
         .collect();
     if blocks.is_empty() { "# nothing to do\n".to_owned() } else { blocks.join("\n") }
@@ -213,6 +214,18 @@ mod tests {
         ] {
             assert_eq!(kebab(name), expected.trim_start_matches('-'), "{name}");
         }
+    }
+
+    #[test]
+    fn what_waits_for_a_value_is_a_comment_although_its_calls_are_not_known() {
+        let mut plan = sample::plan();
+        let mut step = plan.steps[0].clone();
+        step.calls.clear();
+        step.verdict = Verdict::Blocked { by: plan.steps[0].resource.clone() };
+        plan.steps = vec![step];
+        let text = calls(&[plan]);
+        assert!(text.contains("# not now: waiting until "), "{text}");
+        assert!(text.lines().all(|line| line.starts_with('#')), "{text}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use access::{Access, Credentials, Fetched};
 pub use child::{FETCH_COMMAND, fetch_child};
 pub use error::{SourceError, Unverified};
 pub use heads::{Heads, fetch_heads};
-pub use history::walk_back;
+pub use history::{brought_in, walk_back};
 pub use location::{Endpoint, Location, Transport};
 pub use pace::Pace;
 pub use proposal::{Checkout, Merged, Proposal, merge, propose};

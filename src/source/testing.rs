@@ -81,6 +81,22 @@ impl World {
         head
     }
 
+    /// Merges a commit into the branch, and takes files away in the merge itself.
+    pub(crate) fn merge(&self, other: Oid, without: &[&str]) -> Oid {
+        let repository = &self.repository;
+        let tip = repository.find_commit(self.tip("refs/heads/main")).unwrap();
+        let mut update = TreeUpdateBuilder::new();
+        for path in without {
+            update.remove(*path);
+        }
+        let tree = update.create_updated(repository, &tip.tree().unwrap()).unwrap();
+        let (tree, other) =
+            (repository.find_tree(tree).unwrap(), repository.find_commit(other).unwrap());
+        let who = tip.author();
+        let branch = Some("refs/heads/main");
+        repository.commit(branch, &who, &who, "merge", &tree, &[&tip, &other]).unwrap()
+    }
+
     /// Returns where a reference is.
     pub(crate) fn tip(&self, name: &str) -> Oid {
         self.repository.refname_to_id(name).unwrap()

@@ -54,7 +54,9 @@ pub(super) fn text(outcome: &Outcome) -> String {
             scope.account, scope.region
         ));
     }
-    lines.join("\n") + "\n"
+    // A name in AWS may hold a line end; it makes no line of its own here.
+    let plain = |line: &String| line.replace(char::is_control, " ");
+    lines.iter().map(plain).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// Tells what was left out, one line for each reason.

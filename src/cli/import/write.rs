@@ -41,12 +41,17 @@ fn files(folder: &Path, documents: &[Written]) -> Result<(), Error> {
     let mut new: Vec<(PathBuf, &str)> = Vec::new();
     for (document, rendered) in documents {
         let path = folder.join(file(&document.key));
-        match std::fs::read(&path) {
-            Ok(there) if there == rendered.text.as_bytes() => {}
-            Ok(_) => return Err(Error::Exists { path }),
+        match std::fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 new.push((path, &rendered.text));
             }
+            // Where a link or a pipe leads is nobody's business here.
+            Ok(there) if !there.is_file() => return Err(Error::Exists { path }),
+            Ok(_) => match std::fs::read(&path) {
+                Ok(there) if there == rendered.text.as_bytes() => {}
+                Ok(_) => return Err(Error::Exists { path }),
+                Err(source) => return Err(Error::Write { path, source }),
+            },
             Err(source) => return Err(Error::Write { path, source }),
         }
     }

@@ -10,13 +10,15 @@ use std::collections::BTreeMap;
 use super::check_template;
 use super::spec::{Group, HealthCheck, group_name};
 use crate::kinds::policy_document::Place;
+use crate::kinds::tag_rules::{self, Tagged};
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 use crate::model::reference::has_marker;
 
 pub(super) type Findings = Vec<Finding>;
 
 /// Of the 50 tags of a group, one is Levelset's own.
-const MOST_TAGS: usize = 49;
+const TAGS: Tagged = Tagged { what: "a group", most: 49, reserved: &[] };
 
 /// What may say that an instance is broken, beside EC2 itself.
 const HEALTH: [&str; 3] = ["EBS", "ELB", "VPC_LATTICE"];
@@ -43,7 +45,7 @@ pub fn check(
 ) -> Vec<Finding> {
     let mut found = Findings::new();
     for (key, group) in groups {
-        let place = Place::new(format!("/{}", escaped(key)));
+        let place = Place::new(format!("/{}", pointer_part(key)));
         name(key, group, workspace, &place, &mut found);
         sizes(group, &place, &mut found);
         subnets(group, has_network, &place, &mut found);
@@ -52,14 +54,10 @@ pub fn check(
         }
         order(group, &place, &mut found);
         targets(group, &place, &mut found);
-        tags(group.tags.as_ref(), &place.under("tags"), &mut found);
+        tag_rules::check(&TAGS, group.tags.as_ref(), &place.under("tags"), &mut found);
         check_template::check(group, &place, &mut found);
     }
     found
-}
-
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn name(key: &str, group: &Group, workspace: &str, place: &Place, found: &mut Findings) {
@@ -177,20 +175,3 @@ fn targets(group: &Group, place: &Place, found: &mut Findings) {
     }
 }
 
-fn tags(tags: Option<&BTreeMap<String, String>>, place: &Place, found: &mut Findings) {
-    for (key, value) in tags.into_iter().flatten() {
-        let place = place.under(&escaped(key));
-        let folded = key.to_lowercase();
-        if ["aws:", "levelset:"].iter().any(|prefix| folded.starts_with(prefix)) {
-            found.push(place.error("ReservedTagPrefix", format!("tag keys like {key} are reserved")));
-        }
-        if key.is_empty() || key.chars().count() > 128 || value.chars().count() > 256 {
-            let message = "a tag has a key of 1 to 128 characters and a value of at most 256";
-            found.push(place.error("InvalidTag", message));
-        }
-    }
-    if tags.is_some_and(|tags| tags.len() > MOST_TAGS) {
-        let message = format!("a group has at most {MOST_TAGS} tags");
-        found.push(place.error("TooManyTags", message));
-    }
-}

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::spec::CustomResource;
 use super::types::native;
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 use crate::model::reference::has_marker;
 
@@ -24,19 +25,15 @@ pub fn check(custom: &BTreeMap<String, CustomResource>) -> Vec<Finding> {
         found.push(Finding::error("", "TooManyCustomResources", message));
     }
     for (name, resource) in custom {
-        let place = format!("/{}", escaped(name));
+        let place = format!("/{}", pointer_part(name));
         name_of(name, &place, &mut found);
         type_of(&resource.type_name, &format!("{place}/type"), &mut found);
         let properties = format!("{place}/properties");
         for (key, value) in &resource.properties {
-            property(key, value, &format!("{properties}/{}", escaped(key)), &mut found);
+            property(key, value, &format!("{properties}/{}", pointer_part(key)), &mut found);
         }
     }
     found
-}
-
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn name_of(name: &str, place: &str, found: &mut Vec<Finding>) {
@@ -85,7 +82,7 @@ fn property(key: &str, value: &Value, place: &str, found: &mut Vec<Finding>) {
                 found.push(Finding::error(place, "ReservedTagPrefix", message));
             }
             for (key, member) in members {
-                property(key, member, &format!("{place}/{}", escaped(key)), found);
+                property(key, member, &format!("{place}/{}", pointer_part(key)), found);
             }
         }
         _ => {}

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::with_tags;
 use super::schema::{listed, tag_property};
+use crate::model::problem::pointer_part;
 use crate::model::singly::member;
 use crate::model::{Bound, Delta, Observed};
 
@@ -108,7 +109,7 @@ fn written(value: &Value) -> String {
 }
 
 fn pointer(path: &[&str]) -> String {
-    path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
+    path.iter().map(|part| format!("/{}", pointer_part(part))).collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,17 @@ use super::check_cluster;
 use super::check_storage;
 use super::engine::{ENGINES, Engine, family};
 use super::spec::{Database, Monitoring, Parameter, PerformanceInsights};
+use crate::kinds::policy_document::Place;
+use crate::kinds::tag_rules::{self, Tagged};
+use crate::model::problem::pointer_part;
 use crate::model::reference::has_marker;
 use crate::model::{Finding, Window};
 
 type Findings = Vec<Finding>;
+
+/// Of the 50 tags of a database, two are Levelset's own. Source: the RDS User Guide, "Tagging Amazon RDS
+/// resources".
+const TAGS: Tagged = Tagged { what: "a database", most: 48, reserved: &["rds:"] };
 
 /// Finds what the section alone proves wrong.
 pub fn check(database: &Database) -> Vec<Finding> {
@@ -30,7 +37,7 @@ pub fn check(database: &Database) -> Vec<Finding> {
     insights(database.performance_insights.as_ref(), &mut found);
     monitoring(database.monitoring.as_ref(), &mut found);
     logs(database, &mut found);
-    tags(database, &mut found);
+    tag_rules::check(&TAGS, database.tags.as_ref(), &Place::new("/tags".to_owned()), &mut found);
     match database.aurora() {
         Some(cluster) => check_cluster::check(database, &cluster, &mut found),
         None => single(database, &mut found),
@@ -235,7 +242,7 @@ pub(super) fn parameters_at(
     for (name, parameter) in declared.into_iter().flatten() {
         let Parameter::Detailed(detailed) = parameter else { continue };
         if detailed.value.is_some() == detailed.reset {
-            let name_part = name.replace('~', "~0").replace('/', "~1");
+            let name_part = pointer_part(name);
             let pointer = format!("{pointer}/parameters/{name_part}");
             let message = format!("{name} needs either a value or reset: true");
             found.push(Finding::error(&pointer, "ValueOrReset", message));
@@ -350,26 +357,5 @@ fn logs(database: &Database, found: &mut Findings) {
                     .hint(known.join(", ")),
             );
         }
-    }
-}
-
-/// Source: the RDS User Guide, "Tagging Amazon RDS resources".
-fn tags(database: &Database, found: &mut Findings) {
-    let tags = database.tags.iter().flatten();
-    for (key, value) in tags {
-        let pointer = format!("/tags/{}", key.replace('~', "~0").replace('/', "~1"));
-        let lower = key.to_ascii_lowercase();
-        if ["aws:", "rds:", "levelset:"].iter().any(|prefix| lower.starts_with(prefix)) {
-            let message = format!("tag keys like {key} are reserved");
-            found.push(Finding::error(&pointer, "ReservedTagPrefix", message));
-        }
-        if key.is_empty() || key.chars().count() > 128 || value.chars().count() > 256 {
-            let message = "a tag has a key of 1 to 128 characters and a value of at most 256";
-            found.push(Finding::error(&pointer, "InvalidTag", message));
-        }
-    }
-    // Two of the 50 are Levelset's own.
-    if database.tags.as_ref().is_some_and(|tags| tags.len() > 48) {
-        found.push(Finding::error("/tags", "TooManyTags", "a database has at most 48 tags"));
     }
 }

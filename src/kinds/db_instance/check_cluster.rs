@@ -8,6 +8,7 @@ use super::check::{class_at, parameters_at, window};
 use super::cluster::{Cluster, Members, Serverless};
 use super::engine::Engine;
 use super::spec::{Database, Storage};
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 
 type Findings = Vec<Finding>;
@@ -106,7 +107,7 @@ fn members(database: &Database, cluster: &Cluster, found: &mut Findings) {
     let backup = backup.and_then(crate::model::Window::daily);
     let mut identifiers = BTreeSet::new();
     for (name, member) in named {
-        let place = format!("/cluster/members/{}", name.replace('~', "~0").replace('/', "~1"));
+        let place = format!("/cluster/members/{}", pointer_part(name));
         member_name(name, &place, found);
         if let Some(class) = &member.size_class {
             class_at(&format!("{place}/sizeClass"), class, database, found);

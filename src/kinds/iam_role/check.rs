@@ -11,10 +11,15 @@ use super::expand::role_name;
 use super::rules::RESERVED;
 use super::spec::{DatabaseAccess, Document, Iam, Oidc, Role, Trust};
 use crate::kinds::policy_document::{self as document, Place};
+use crate::kinds::tag_rules::{self, Tagged};
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 use crate::model::reference::has_marker;
 
 type Findings = Vec<Finding>;
+
+/// Of the 50 tags of a role, one is Levelset's own.
+const TAGS: Tagged = Tagged { what: "a role", most: 49, reserved: &[] };
 
 /// The most characters of a role's name.
 const LONGEST_NAME: usize = 64;
@@ -36,7 +41,7 @@ pub struct Surroundings<'a> {
 pub fn check(iam: &Iam, around: Surroundings<'_>) -> Vec<Finding> {
     let mut found = Findings::new();
     for (name, role) in &iam.roles {
-        let place = Place::new(format!("/roles/{}", escaped(name)));
+        let place = Place::new(format!("/roles/{}", pointer_part(name)));
         role_key(name, role, around.workspace, &place, &mut found);
         trust(name, &role.trust, iam, &place.under("trust"), &mut found);
         rights(role, &place, &mut found);
@@ -47,11 +52,6 @@ pub fn check(iam: &Iam, around: Surroundings<'_>) -> Vec<Finding> {
         }
     }
     found
-}
-
-/// Writes a key as a part of a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn role_key(name: &str, role: &Role, workspace: &str, place: &Place, found: &mut Findings) {
@@ -167,7 +167,7 @@ fn rights(role: &Role, place: &Place, found: &mut Findings) {
     }
     let Some(inline) = &role.inline else { return };
     for (name, policy) in inline {
-        let place = place.under("inline").under(&escaped(name));
+        let place = place.under("inline").under(&pointer_part(name));
         policy_name(name, &place, found);
         document::rights(policy, &place, found);
     }
@@ -228,25 +228,13 @@ fn settings(role: &Role, place: &Place, found: &mut Findings) {
 
 /// Keys of roles are one when they differ by letter case only: setting one renames the other.
 fn tags(tags: Option<&BTreeMap<String, String>>, place: &Place, found: &mut Findings) {
+    tag_rules::check(&TAGS, tags, place, found);
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
-    for (key, value) in tags.into_iter().flatten() {
-        let place = place.under(&escaped(key));
-        let folded = key.to_lowercase();
-        if ["aws:", "levelset:"].iter().any(|prefix| folded.starts_with(prefix)) {
-            found.push(place.error("ReservedTagPrefix", format!("tag keys like {key} are reserved")));
-        }
-        if key.is_empty() || key.chars().count() > 128 || value.chars().count() > 256 {
-            let message = "a tag has a key of 1 to 128 characters and a value of at most 256";
-            found.push(place.error("InvalidTag", message));
-        }
-        if let Some(other) = seen.insert(folded, key) {
+    for key in tags.into_iter().flat_map(BTreeMap::keys) {
+        if let Some(other) = seen.insert(key.to_lowercase(), key) {
             let message = format!("{key} and {other} are one key: IAM ignores letter case");
-            found.push(place.error("DuplicateTagKeyIgnoringCase", message));
+            found.push(place.under(&pointer_part(key)).error("DuplicateTagKeyIgnoringCase", message));
         }
-    }
-    // One of the 50 is Levelset's own.
-    if tags.is_some_and(|tags| tags.len() > 49) {
-        found.push(place.error("TooManyTags", "a role has at most 49 tags"));
     }
 }
 

@@ -11,6 +11,7 @@ use super::marker::{self, PREFIX};
 use super::names::{Misplaced, Named, Zone, whole};
 use super::routing::{POLICIES, SIMPLE};
 use super::spec::{Alias, Dns, Record, RecordType};
+use crate::model::problem::pointer_part;
 use crate::model::reference::has_marker;
 use crate::model::{Finding, dns};
 
@@ -30,7 +31,7 @@ pub fn check(dns: &Dns) -> Vec<Finding> {
     }
     let mut checked = Vec::with_capacity(dns.records.len());
     for (key, record) in &dns.records {
-        let place = format!("/records/{}", key.replace('~', "~0").replace('/', "~1"));
+        let place = format!("/records/{}", pointer_part(key));
         name_in_manifest(key, &place, &mut found);
         let place_of_name = match record.name {
             Some(_) => format!("{place}/name"),

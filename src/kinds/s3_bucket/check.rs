@@ -13,6 +13,8 @@ use super::check_lifecycle;
 use super::names::{broken_rule, shortest};
 use super::spec::{Algorithm, Bucket, Encryption};
 use crate::kinds::policy_document::{self as document, Place};
+use crate::kinds::tag_rules::{self, Tagged};
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 
 type Findings = Vec<Finding>;
@@ -24,7 +26,7 @@ const MOST: usize = 50;
 const LONGEST_POLICY: usize = 20_480;
 
 /// Of the 50 tags of a bucket, one is Levelset's own.
-const MOST_TAGS: usize = 49;
+const TAGS: Tagged = Tagged { what: "a bucket", most: 49, reserved: &[] };
 
 /// Finds what the section alone proves wrong; `workspace` is empty where it cannot be told.
 pub fn check(buckets: &BTreeMap<String, Bucket>, workspace: &str) -> Vec<Finding> {
@@ -34,20 +36,16 @@ pub fn check(buckets: &BTreeMap<String, Bucket>, workspace: &str) -> Vec<Finding
         found.push(Finding::error("", "TooManyBuckets", message));
     }
     for (key, bucket) in buckets {
-        let place = Place::new(format!("/{}", escaped(key)));
+        let place = Place::new(format!("/{}", pointer_part(key)));
         name(key, bucket, workspace, &place, &mut found);
         if let Some(it) = &bucket.encryption {
             encryption(it, &place.under("encryption"), &mut found);
         }
         check_lifecycle::check(bucket, &place, &mut found);
         policy(bucket, &place.under("policy"), &mut found);
-        tags(bucket.tags.as_ref(), &place.under("tags"), &mut found);
+        tag_rules::check(&TAGS, bucket.tags.as_ref(), &place.under("tags"), &mut found);
     }
     found
-}
-
-pub(super) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn name(key: &str, bucket: &Bucket, workspace: &str, place: &Place, found: &mut Findings) {
@@ -164,20 +162,3 @@ fn is_its_own(resource: &str, name: Option<&str>) -> bool {
     }
 }
 
-fn tags(tags: Option<&BTreeMap<String, String>>, place: &Place, found: &mut Findings) {
-    for (key, value) in tags.into_iter().flatten() {
-        let place = place.under(&escaped(key));
-        let folded = key.to_lowercase();
-        if ["aws:", "levelset:"].iter().any(|prefix| folded.starts_with(prefix)) {
-            found.push(place.error("ReservedTagPrefix", format!("tag keys like {key} are reserved")));
-        }
-        if key.is_empty() || key.chars().count() > 128 || value.chars().count() > 256 {
-            let message = "a tag has a key of 1 to 128 characters and a value of at most 256";
-            found.push(place.error("InvalidTag", message));
-        }
-    }
-    if tags.is_some_and(|tags| tags.len() > MOST_TAGS) {
-        let message = format!("a bucket has at most {MOST_TAGS} tags");
-        found.push(place.error("TooManyTags", message));
-    }
-}

@@ -3,10 +3,10 @@
 //! Source: "Lifecycle configuration elements" and "Transitioning objects using Amazon S3 Lifecycle" in
 //! the S3 User Guide; the API reference of `LifecycleRule`. The bounds of numbers stand in the schema.
 
-use super::check::escaped;
 use super::lifecycle::{LifecycleRule, Noncurrent, StorageClass};
 use super::spec::Bucket;
 use crate::kinds::policy_document::Place;
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 
 type Findings = Vec<Finding>;
@@ -26,7 +26,7 @@ pub(super) fn check(bucket: &Bucket, place: &Place, found: &mut Findings) {
         found.push(place.error("TooManyRules", message));
     }
     for (id, one) in rules {
-        let place = place.under(&escaped(id));
+        let place = place.under(&pointer_part(id));
         if id.is_empty() || id.chars().count() > LONGEST_ID {
             let message = format!("the id of a rule has 1 to {LONGEST_ID} characters");
             found.push(place.error("InvalidRule", message));

@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use super::spec::{Generate, Rotation, Secret};
 use crate::kinds::policy_document::{self as document, Place};
+use crate::kinds::tag_rules::{self, Tagged};
+use crate::model::problem::pointer_part;
 use crate::model::Finding;
 use crate::model::recipe::Recipe;
 use crate::model::reference::has_marker;
@@ -25,7 +27,7 @@ const LONGEST_POLICY: usize = 20_480;
 const LONGEST_DESCRIPTION: usize = 2048;
 
 /// Of the 50 tags of a secret, three are Levelset's own.
-const MOST_TAGS: usize = 47;
+const TAGS: Tagged = Tagged { what: "a secret", most: 47, reserved: &[] };
 
 /// The last words of names under which secrets stand.
 const SECRETS: [&str; 8] = [
@@ -40,7 +42,7 @@ pub fn check(secrets: &BTreeMap<String, Secret>, workspace: &str) -> Vec<Finding
         found.push(Finding::error("", "TooManySecrets", message));
     }
     for (key, secret) in secrets {
-        let place = Place::new(format!("/{}", escaped(key)));
+        let place = Place::new(format!("/{}", pointer_part(key)));
         name(key, secret, workspace, &place, &mut found);
         settings(secret, &place, &mut found);
         if let Some(generate) = &secret.generate {
@@ -50,15 +52,11 @@ pub fn check(secrets: &BTreeMap<String, Secret>, workspace: &str) -> Vec<Finding
             schedule(rotation, &place.under("rotation"), &mut found);
         }
         for region in secret.replicas.iter().flat_map(BTreeMap::keys) {
-            replica(region, &place.under("replicas").under(&escaped(region)), &mut found);
+            replica(region, &place.under("replicas").under(&pointer_part(region)), &mut found);
         }
-        tags(secret.tags.as_ref(), &place.under("tags"), &mut found);
+        tag_rules::check(&TAGS, secret.tags.as_ref(), &place.under("tags"), &mut found);
     }
     found
-}
-
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn name(key: &str, secret: &Secret, workspace: &str, place: &Place, found: &mut Findings) {
@@ -155,7 +153,7 @@ fn template(generate: &Generate, place: &Place, found: &mut Findings) {
         found.push(place.under("key").error("KeyInTemplate", message).hint("take it out of template"));
     }
     for (name, member) in template.iter().filter(|(name, _)| *name != key) {
-        let place = place.under("template").under(&escaped(name));
+        let place = place.under("template").under(&pointer_part(name));
         in_git(name, member, &place, found);
     }
 }
@@ -175,7 +173,7 @@ fn in_git(name: &str, value: &Value, place: &Place, found: &mut Findings) {
         }
         Value::Object(members) => {
             for (name, member) in members {
-                in_git(name, member, &place.under(&escaped(name)), found);
+                in_git(name, member, &place.under(&pointer_part(name)), found);
             }
         }
         _ => {}
@@ -263,20 +261,3 @@ fn replica(region: &str, place: &Place, found: &mut Findings) {
     }
 }
 
-fn tags(tags: Option<&BTreeMap<String, String>>, place: &Place, found: &mut Findings) {
-    for (key, value) in tags.into_iter().flatten() {
-        let place = place.under(&escaped(key));
-        let folded = key.to_lowercase();
-        if ["aws:", "levelset:"].iter().any(|prefix| folded.starts_with(prefix)) {
-            found.push(place.error("ReservedTagPrefix", format!("tag keys like {key} are reserved")));
-        }
-        if key.is_empty() || key.chars().count() > 128 || value.chars().count() > 256 {
-            let message = "a tag has a key of 1 to 128 characters and a value of at most 256";
-            found.push(place.error("InvalidTag", message));
-        }
-    }
-    if tags.is_some_and(|tags| tags.len() > MOST_TAGS) {
-        let message = format!("a secret has at most {MOST_TAGS} tags");
-        found.push(place.error("TooManyTags", message));
-    }
-}

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::vpc::OwnVpc;
 use crate::kinds::subnet::spec::Subnet;
+use crate::model::problem::pointer_part;
 use crate::model::reference::has_marker;
 use crate::model::{Block, Finding};
 
@@ -29,7 +30,7 @@ pub(super) fn check(vpc: &OwnVpc, subnet_tags: &BTreeMap<String, String>) -> Vec
     tags("/spec/vpc/tags", vpc.tags.as_ref(), &mut found);
     let mut ranges = Vec::new();
     for (key, subnet) in &vpc.subnets {
-        let place = format!("/spec/vpc/subnets/{}", key.replace('~', "~0").replace('/', "~1"));
+        let place = format!("/spec/vpc/subnets/{}", pointer_part(key));
         found.extend(name(&place, key));
         found.extend(zone(&place, &subnet.zone));
         tags(&format!("{place}/tags"), subnet.tags.as_ref(), &mut found);
@@ -110,7 +111,7 @@ fn zone(place: &str, zone: &str) -> Option<Finding> {
 
 fn tags(place: &str, tags: Option<&BTreeMap<String, String>>, found: &mut Vec<Finding>) {
     for (key, value) in tags.into_iter().flatten() {
-        let place = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let place = format!("{place}/{}", pointer_part(key));
         let folded = key.to_lowercase();
         if ["aws:", "levelset:"].iter().any(|prefix| folded.starts_with(prefix)) {
             let message = format!("tag keys like {key} are reserved");

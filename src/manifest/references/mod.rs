@@ -20,6 +20,7 @@ use self::part::{Part, part};
 use self::place::{Use, place};
 use super::object::Spec;
 use super::words;
+use crate::model::problem::pointer_part;
 use crate::model::reference::{Piece, is_variable, pieces};
 use crate::model::{Finding, Key, Reference};
 
@@ -266,8 +267,7 @@ fn mention(
 }
 
 fn pointer(path: &[String]) -> String {
-    let escaped = |part: &String| part.replace('~', "~0").replace('/', "~1");
-    let parts: Vec<String> = path.iter().map(escaped).collect();
+    let parts: Vec<String> = path.iter().map(|part| pointer_part(part)).collect();
     format!("/spec/resources/{}", parts.join("/"))
 }
 

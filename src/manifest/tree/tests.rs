@@ -104,6 +104,17 @@ fn two_objects_with_one_database_are_told_at_both_names_and_stay_in_force() {
     assert!(files.problems().iter().all(|it| it.code != "ResourceDeclaredTwice"));
 }
 
+#[test]
+fn an_object_that_declares_one_resource_twice_is_told_once_and_by_its_own_name() {
+    let buckets = "  resources:\n    buckets: {a: {name: one-bucket}, b: {name: one-bucket}}\n";
+    let text = manifest("a", "one").replace("---\n", buckets);
+    let mut files = Files::default();
+    let _ = files.apply(&changes(true, &[("a.yaml", Some(text))]));
+    let problems = files.problems();
+    let told: Vec<&str> = problems.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(told, ["the bucket one-bucket is declared twice by Workspace/a"]);
+}
+
 /// Reads like [`parse`], and panics on a text that holds `boom`.
 fn fragile(path: &str, bytes: &[u8]) -> Parsed {
     let text = String::from_utf8_lossy(bytes);

@@ -2,6 +2,7 @@
 //! them.
 
 use super::*;
+use crate::reconcile::preview::preview;
 
 const BUCKET: &str = r#"apiVersion: platform.kby.io/v1alpha1
 kind: Workspace
@@ -47,6 +48,16 @@ impl Scene {
 }
 
 const MADE: [&str; 3] = ["CreateBucket", "PutBucketPolicy", "PutBucketVersioning"];
+
+#[tokio::test]
+async fn the_plan_of_a_new_bucket_shows_the_policy_that_waits_for_its_arn() {
+    let scene = Scene::new(BUCKET).await;
+    let entry = scene.cache.snapshot().get(&key()).unwrap().clone();
+    let plan = preview(&scene.engine, &entry, None).await.unwrap();
+    let policy = plan.steps[0].deltas.iter().find(|delta| delta.field == "policy").unwrap();
+    assert!(policy.why.starts_with("known after"), "{policy:?}");
+    assert!(policy.to.to_string().contains("${buckets.data.arn}"), "{policy:?}");
+}
 
 #[tokio::test]
 async fn a_bucket_is_made_with_its_tag_and_then_set_as_declared() {

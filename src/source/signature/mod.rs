@@ -75,6 +75,21 @@ struct Keys {
     now: Timestamp,
 }
 
+/// No list of keys is longer than this, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Reads a list of keys: of a pipe the end may never come, and of a device there may be none.
+fn read(path: &Path) -> Result<String, String> {
+    let file = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !file.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    if file.len() > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
 /// Says why the signature of a commit does not count, as a clause that follows "it".
 type Doubt = String;
 
@@ -84,8 +99,7 @@ impl Keys {
             |path: &Path, detail| SourceError::KeysUnusable { path: path.to_owned(), detail };
         let ssh = match &signatures.allowed_signers {
             None => AllowedSigners::default(),
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|error| error.to_string())
+            Some(path) => read(path)
                 .and_then(|text| AllowedSigners::parse(&text))
                 .map_err(|detail| unusable(path, detail))?,
         };

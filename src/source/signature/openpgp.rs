@@ -36,15 +36,15 @@ impl Keyring {
     ///
     /// When the file cannot be read or holds no key, or `gpg` cannot be started.
     pub(super) fn open(path: &Path, now: Timestamp) -> Result<Self, String> {
-        let armored = std::fs::read(path).map_err(|error| error.to_string())?;
-        if !String::from_utf8_lossy(&armored).contains(BEGIN) {
+        let armored = super::read(path)?;
+        if !armored.contains(BEGIN) {
             return Err(
                 "it holds no armored public key; write it with gpg --armor --export".to_owned()
             );
         }
         let home = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut keyring = Self { home, primaries: BTreeSet::new(), now };
-        let (status, _) = keyring.gpg(&["--import"], &armored)?;
+        let (status, _) = keyring.gpg(&["--import"], armored.as_bytes())?;
         // IMPORT_OK <reason> <fingerprint>
         let imported = status.lines().filter_map(|line| line.strip_prefix("[GNUPG:] IMPORT_OK "));
         keyring.primaries =

@@ -116,3 +116,14 @@ fn no_byte_of_a_signature_can_be_changed_or_left_out() {
     }
     assert!(judge(&[&bytes[..], &[0]].concat()).is_err(), "something behind it");
 }
+
+#[test]
+fn a_list_of_keys_that_is_a_pipe_or_without_end_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, long) = (folder.path().join("pipe"), folder.path().join("long"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::File::create(&long).unwrap().set_len(super::LONGEST + 1).unwrap();
+    assert_eq!(super::read(&pipe).unwrap_err(), "it is no regular file");
+    assert_eq!(super::read(folder.path()).unwrap_err(), "it is no regular file");
+    assert_eq!(super::read(&long).unwrap_err(), "it has more than 1048576 bytes");
+}
