@@ -184,7 +184,9 @@ impl Writing<'_> {
         let skips = self.call.params.get("SkipFinalSnapshot") == Some(&Value::Bool(true));
         let least = if skips { Deletion::Delete } else { Deletion::Snapshot };
         hold(Law::DeletionNeedsGitsWord, word >= least, || {
-            format!("{}, and Git said {word:?}", self.text())
+            let words =
+                format!("at the last pass {at_pass:?}, newest {newest:?}, in history {last:?}");
+            format!("{}, and Git said {word:?}: {words}", self.text())
         })?;
         let Some(name) = self.call.params.get("FinalDBSnapshotIdentifier") else { return Ok(()) };
         hold(Law::DeletionNeedsGitsWord, !self.call.applied || self.is_snapshot(name), || {
@@ -205,12 +207,15 @@ impl Checker {
     pub(super) fn note_words(&mut self, world: &World, pass: &Pass) {
         let repository = world.repository();
         let is_it = |doc: &Doc| doc.key == pass.key;
-        if matches!(repository.stance_at(pass.began, is_it, is_it), Stance::Gone(_)) {
+        // What a guard holds back is worked on as it was before the commit that does not name it.
+        let known = self.known_since(pass);
+        if matches!(repository.stance_at(known, is_it, is_it), Stance::Gone(_)) {
             return;
         }
         let object = self.objects.entry(pass.key.clone()).or_default();
         let mut words = std::collections::BTreeMap::new();
-        for doc in repository.in_force_since(&pass.key, pass.began.saturating_sub(SLACK)) {
+        let since = known.min(pass.began.saturating_sub(SLACK));
+        for doc in repository.in_force_since(&pass.key, since) {
             for thing in Thing::all_of(doc) {
                 let word = words.entry(thing).or_insert(doc.deletion());
                 *word = doc.deletion().max(*word);
