@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Cause, Delta, Disruption, Holds, Key, Notice, Origin, Refusal, ResourceId, Revision,
+    Call, Cause, Delta, Difference, Disruption, Holds, Key, Notice, Origin, Refusal, ResourceId,
+    Revision,
 };
 use crate::model::delta::Wait;
+use crate::model::status::Traced;
 
 /// Holds the steps for one object in the order of their dependencies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +22,9 @@ pub struct Plan {
     pub holds: Holds,
     /// One step per resource.
     pub steps: Vec<Step>,
+    /// Who made the drift that it shows, where passes have found that out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traced: Vec<Traced>,
 }
 
 /// Holds what is to happen to one resource.
@@ -117,6 +122,14 @@ impl Step {
     pub fn is_held(&self, field: &str) -> bool {
         self.waits.iter().any(|wait| wait.field == field)
             || self.refusals.iter().any(|refusal| refusal.field == field)
+    }
+
+    /// Tells whether a field was changed outside Git, or, for [`Difference::EXISTENCE`], the whole of it
+    /// was deleted.
+    pub fn has_drift(&self, field: &str) -> bool {
+        let vanished = || self.notices.iter().any(|notice| notice.code == Notice::VANISHED);
+        let drifted = |delta: &Delta| delta.field == field && delta.origin == Origin::Drift;
+        self.deltas.iter().any(drifted) || (field == Difference::EXISTENCE && vanished())
     }
 
     /// Returns the differences that the calls mend.

@@ -143,6 +143,7 @@ pub fn plan(request: &Request<'_>) -> Plan {
         revision: request.revision.cloned(),
         holds: request.holds.clone().at(request.now),
         steps,
+        traced: Vec::new(),
     }
 }
 

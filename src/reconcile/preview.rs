@@ -11,6 +11,7 @@ use super::leaving;
 use super::neighbours::resources;
 use super::pass::basis;
 use super::sight::{Known, Sighting, look};
+use super::traces;
 use crate::desired::{Entry, Snapshot};
 use crate::model::{Plan, Resource};
 use crate::plan::three_way::Windows;
@@ -81,6 +82,7 @@ pub(super) async fn preview_in(
     let partings = leaving::look(engine, &basis).await.map_err(|error| error.to_string())?;
     let mut plan = plan(&request);
     plan.steps.extend(leaving::plan(engine, &basis, &partings));
+    plan.traced = traces::of_plan(&plan, history.told());
     Ok(Preview { plan, resources, windows: windows(&sightings) })
 }
 

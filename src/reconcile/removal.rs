@@ -124,6 +124,7 @@ pub(super) async fn remove(
         revision: late.revision.clone(),
         holds: late.holds(),
         steps: leaving::plan(engine, &basis, &partings),
+        traced: Vec::new(),
     };
     let (attempts, receipts) = carry_out(engine, snapshot, &plan).await;
     let owned = leaving::remaining(engine, key, partings, (&attempts, &receipts)).await?;
@@ -215,7 +216,7 @@ pub(super) async fn preview_removal_in(
     let partings = leaving::look(engine, &basis).await?;
     let steps = leaving::plan(engine, &basis, &partings);
     let (key, revision) = (record.key.clone(), snapshot.revision.clone());
-    Ok(Plan { key, revision, holds: late.holds(), steps })
+    Ok(Plan { key, revision, holds: late.holds(), steps, traced: Vec::new() })
 }
 
 #[cfg(test)]

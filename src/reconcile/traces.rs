@@ -11,7 +11,7 @@ use super::engine::Engine;
 use crate::kinds;
 use crate::model::status::{DriftStatus, Traced};
 use crate::model::trail::Clue;
-use crate::model::{Difference, Key, Kind, ObjectStatus};
+use crate::model::{Difference, Key, Kind, ObjectStatus, Plan};
 use crate::observe::trail::Question;
 
 /// Returns who is known by now to have changed an object, once.
@@ -29,6 +29,24 @@ pub(super) fn ask(engine: &Engine, key: &Key, status: &ObjectStatus) {
     if let Some(trail) = &engine.trail {
         trail.ask(questions(key, status));
     }
+}
+
+/// Returns who made the drift that a plan shows, as far as passes have found that out.
+pub(super) fn of_plan(plan: &Plan, told: Option<&ObjectStatus>) -> Vec<Traced> {
+    let shows = |row: &DriftStatus| {
+        let step = plan.steps.iter().find(|step| step.resource == row.resource);
+        step.is_some_and(|step| step.has_drift(&row.field))
+    };
+    let rows = told.into_iter().flat_map(|status| &status.drift).filter(|row| shows(row));
+    let traced = |row: &DriftStatus| {
+        Some(Traced {
+            resource: row.resource.clone(),
+            field: row.field.clone(),
+            seen: row.first_seen,
+            changed: row.changed_by.clone()?,
+        })
+    };
+    rows.filter_map(traced).collect()
 }
 
 /// Makes one question for each resource and time at which drift of it was first seen.

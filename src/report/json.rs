@@ -15,9 +15,10 @@ use crate::report::spending::{Period, Spending};
 use crate::report::{Summary, Told};
 
 /// Renders plans: `{"summary": {...}, "objects": [{"object", "revision", "holds", "resources":
-/// [...]}]}`.
+/// [...], "traced": [...]}]}`.
 ///
-/// `holds` says who suspends the object and until when its drift is snoozed.
+/// `holds` says who suspends the object and until when its drift is snoozed, `traced` who made drift,
+/// where that is known (each with `resource`, `field`, `seen`, `changed`).
 ///
 /// A resource has `id`, `kind`, `name`, `account`, `region`, `section`, `action`, `verdict` (with
 /// `state` and what belongs to it), `disruption`, `effective` (when AWS applies what disrupts; null
@@ -72,6 +73,7 @@ fn object(plan: &Plan) -> Value {
         "revision": plan.revision,
         "holds": plan.holds,
         "resources": resources,
+        "traced": plan.traced,
     })
 }
 

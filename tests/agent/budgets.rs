@@ -67,6 +67,7 @@ fn plan() -> Plan {
         revision: None,
         holds: Holds::default(),
         steps: vec![step],
+        traced: Vec::new(),
     }
 }
 

@@ -59,6 +59,7 @@ fn plan(step: Step) -> Plan {
         revision: Some(Revision::new("1")),
         holds: Holds::default(),
         steps: vec![step],
+        traced: Vec::new(),
     }
 }
 

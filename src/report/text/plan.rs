@@ -6,8 +6,9 @@
 use serde_json::Value;
 
 use crate::model::delta::{Timing, Wait};
+use crate::model::status::Traced;
 use crate::model::{
-    Action, Apply, Delta, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict,
+    Action, Apply, Delta, Difference, Disruption, Notice, Origin, Plan, Refusal, Step, Verdict,
 };
 use crate::report::style::{Ink, Style};
 use crate::report::summary::Summary;
@@ -23,6 +24,8 @@ pub fn plan(plans: &[Plan], style: Style) -> String {
         text.push_str(&header(plan, style));
         for step in plan.steps.iter().filter(|step| is_shown(step)) {
             text.push_str(&resource(step, style));
+            let of_step = plan.traced.iter().filter(|it| it.resource == step.resource);
+            text.extend(of_step.map(|it| traced(&step.section, it, style)));
         }
         text.push('\n');
     }
@@ -218,6 +221,16 @@ fn when(delta: &Delta) -> Option<&'static str> {
     }
 }
 
+/// Says who made drift.
+fn traced(section: &str, traced: &Traced, style: Style) -> String {
+    let word = style.paint(Ink::Warning, "changed outside Git:");
+    let what = match traced.field.as_str() {
+        Difference::EXISTENCE => section.to_owned(),
+        field => path(section, field),
+    };
+    format!("{FIELD}{word} {what}, {}\n", traced.changed)
+}
+
 pub(super) fn refused(section: &str, refusal: &Refusal, style: Style) -> String {
     let word = style.paint(Ink::Bad, format!("refused[{}]", refusal.code));
     let at = path(section, &refusal.field);
@@ -250,6 +263,7 @@ fn path(section: &str, field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::trail::Changed;
     use crate::model::{Holder, Holds, Snooze};
     use crate::report::text::sample;
 
@@ -302,6 +316,34 @@ Workspace/team-payments-prod at 1a2b3c4d
   snoozed until 2026-12-01T00:00:00Z by the annotation at a.yaml:6; drift is left
 ";
         assert!(super::plan(&[plan], Style::Plain).starts_with(expected));
+    }
+
+    #[test]
+    fn drift_says_who_made_it_where_that_is_known() {
+        let mut plan = sample::plan();
+        let changed = Changed {
+            by: "arn:aws:iam::111122223333:user/eve".to_owned(),
+            at: "2026-11-30T10:00:00Z".parse().unwrap(),
+            event: "AddTagsToResource".to_owned(),
+        };
+        let traced = |resource, field: &str| Traced {
+            resource,
+            field: field.to_owned(),
+            seen: changed.at,
+            changed: changed.clone(),
+        };
+        let steps = &plan.steps;
+        plan.traced = vec![
+            traced(steps[2].resource.clone(), "tags"),
+            traced(steps[1].resource.clone(), Difference::EXISTENCE),
+        ];
+        let text = super::plan(&[plan], Style::Plain);
+        let event =
+            "AddTagsToResource by arn:aws:iam::111122223333:user/eve at 2026-11-30T10:00:00Z";
+        for what in ["database.tags", "database"] {
+            let line = format!("      changed outside Git: {what}, {event}\n");
+            assert!(text.contains(&line), "{text}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) fn plan() -> Plan {
         revision: Some(Revision::new("1a2b3c4d5e6f")),
         holds: Holds::default(),
         steps: vec![step("db_subnet_group", Action::Nothing), created(), deferred()],
+        traced: Vec::new(),
     }
 }
 
