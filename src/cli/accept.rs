@@ -31,7 +31,6 @@ use crate::forge::api::Edit;
 use crate::forge::proposal::propose;
 use crate::manifest::edit::edit;
 use crate::model::tree::{self, Content};
-use crate::model::webhook::Host;
 use crate::model::{ChangeSet, Cloud, Delta, Key, Origin, Plan, Problem, Severity};
 use crate::observe::Once;
 use crate::reconcile::engine::{Engine, Environment, Ports};
@@ -306,8 +305,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Returns the host that the settings name, and the branch that is followed; none of what Bitbucket
-    /// would take is known.
+    /// Returns the host that the settings name, and the branch that is followed.
     fn host(&self) -> Result<Option<(Told, String)>, Error> {
         // Saved answers may be of another day.
         let is_offline = self.arguments.observed.is_some() || self.config.forge.is_none();
@@ -316,8 +314,7 @@ impl Delivery<'_> {
         };
         let location = remote(repository, &self.config.state_directory.value)?.location;
         let Some(told) = told(self.config, &location)? else { return Ok(None) };
-        let is_known = told.host != Host::Bitbucket;
-        let onto = location.branch().filter(|_| is_known).map(str::to_owned);
+        let onto = location.branch().map(str::to_owned);
         Ok(onto.map(|onto| (told, onto)))
     }
 
@@ -338,6 +335,7 @@ impl Delivery<'_> {
             onto,
             path,
             blob: id(&self.put.before)?,
+            before: self.put.before.clone(),
             after: self.after.to_vec(),
             title,
             body: markdown(&accepted(object, members), told.host, None),

@@ -225,7 +225,7 @@ mod tests {
                 _ if !self.is_proven(&request) => json!({ "message": "Bad credentials" }),
                 Method::Get => json!({ "id": 7, "account": {} }),
                 _ => {
-                    assert_eq!(request.body, Some(json!({ "repositories": ["environments"] })));
+                    assert_eq!(request.json(), Some(&json!({ "repositories": ["environments"] })));
                     let mut granted = self.granted.lock().unwrap();
                     *granted += 1;
                     let ends = *self.now.lock().unwrap() + SignedDuration::from_hours(1);

@@ -72,7 +72,7 @@ impl Http {
             building = building.header(name, value);
         }
         if let Some(body) = request.bytes() {
-            building = building.header(CONTENT_TYPE, "application/json").body(body);
+            building = building.header(CONTENT_TYPE, request.media_type()).body(body);
         }
         let response = building.send().await.map_err(unanswered)?;
         read(response).await

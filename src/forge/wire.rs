@@ -47,8 +47,17 @@ pub struct Request {
     pub headers: Vec<(&'static str, String)>,
     /// The header of the credentials; no trait prints its value.
     pub credentials: Option<(&'static str, SecretString)>,
-    /// The body, which is JSON.
-    pub body: Option<Value>,
+    /// What is sent with it.
+    pub body: Option<Body>,
+}
+
+/// Holds what is sent with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// JSON.
+    Json(Value),
+    /// The fields of a form, in their order (`application/x-www-form-urlencoded`).
+    Form(Vec<(String, String)>),
 }
 
 impl Request {
@@ -60,13 +69,41 @@ impl Request {
 
     /// Makes a request that changes something.
     pub fn write(method: Method, url: Url, body: Value) -> Self {
-        Self { method, body: Some(body), ..Self::get(url) }
+        Self { method, body: Some(Body::Json(body)), ..Self::get(url) }
+    }
+
+    /// Makes a request that sends a form.
+    pub fn form(url: Url, fields: Vec<(String, String)>) -> Self {
+        Self { method: Method::Post, body: Some(Body::Form(fields)), ..Self::get(url) }
+    }
+
+    /// Returns the body if it is JSON.
+    pub fn json(&self) -> Option<&Value> {
+        match &self.body {
+            Some(Body::Json(value)) => Some(value),
+            Some(Body::Form(_)) | None => None,
+        }
     }
 
     /// Returns the bytes of the body, as they are sent and signed.
     pub fn bytes(&self) -> Option<Vec<u8>> {
-        // A value is always written.
-        self.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default())
+        self.body.as_ref().map(|body| match body {
+            // A value is always written.
+            Body::Json(value) => serde_json::to_vec(value).unwrap_or_default(),
+            Body::Form(fields) => {
+                let mut form = url::form_urlencoded::Serializer::new(String::new());
+                form.extend_pairs(fields);
+                form.finish().into_bytes()
+            }
+        })
+    }
+
+    /// Returns the media type of the body.
+    pub fn media_type(&self) -> &'static str {
+        match &self.body {
+            Some(Body::Form(_)) => "application/x-www-form-urlencoded",
+            Some(Body::Json(_)) | None => "application/json",
+        }
     }
 
     /// Returns the value of the header of the credentials, for whoever sends it.

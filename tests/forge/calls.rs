@@ -115,7 +115,7 @@ async fn a_comment_is_added_read_and_edited_at_every_host() {
 
 #[tokio::test]
 async fn a_changed_file_is_proposed_once_and_not_when_it_is_another_one_by_now() {
-    for kind in [Host::GitHub, Host::GitLab, Host::Gitea] {
+    for kind in [Host::GitHub, Host::GitLab, Host::Gitea, Host::Bitbucket] {
         let host = FakeHost::new(kind, Arc::new(Fixed));
         let files = [("teams/a.yaml".to_owned(), b"before".to_vec())];
         host.with(|state| state.branches.insert("main".to_owned(), files.into()));
@@ -124,6 +124,7 @@ async fn a_changed_file_is_proposed_once_and_not_when_it_is_another_one_by_now()
             onto: "main".to_owned(),
             path: "teams/a.yaml".to_owned(),
             blob: blob(before),
+            before: before.to_vec(),
             after: b"after".to_vec(),
             title: "t".to_owned(),
             body: "b".to_owned(),

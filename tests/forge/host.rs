@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use levelset::forge::api::{Api, Bitbucket, Caller, GitHub, GitLab, Gitea, Place};
 use levelset::forge::credentials::Credentials;
 use levelset::forge::http::LONGEST;
-use levelset::forge::wire::{Answer, Method, NoAnswer, Request, Wire, WireFuture};
+use levelset::forge::wire::{Answer, Body, Method, NoAnswer, Request, Wire, WireFuture};
 use levelset::model::Clock;
 use levelset::model::webhook::Host;
 use serde_json::{Value, json};
@@ -199,7 +199,7 @@ impl FakeHost {
             schema::check(request);
         }
         let path = request.url.path().to_owned();
-        let body = request.body.clone().unwrap_or_default();
+        let body = fields(request);
         if let Some(revision) = revision(&path) {
             return self.status(state, revision, &body);
         }
@@ -336,6 +336,7 @@ impl FakeHost {
                 state.branches.insert(text("branch"), files);
                 done()
             }
+            (Host::Bitbucket, _) => self.edit_at_bitbucket(state, request, path, body),
             (_, Method::Post) if path.ends_with("/pulls") || path.ends_with("/merge_requests") => {
                 let link = format!("https://git.example/pull/{}", state.pulls.len() + 1);
                 let branch = if self.kind == Host::GitLab { "source_branch" } else { "head" };
@@ -344,6 +345,50 @@ impl FakeHost {
             }
             (Host::GitLab, Method::Get) if path.ends_with("/merge_requests") => {
                 Some(answer(200, state.pulls.clone().into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the same in the words of Bitbucket, where files are read as they are and sent in a form.
+    fn edit_at_bitbucket(
+        &self,
+        state: &mut State,
+        request: &Request,
+        path: &str,
+        body: &Value,
+    ) -> Option<Answer> {
+        let text = |member: &str| body[member].as_str().unwrap_or_default().to_owned();
+        let tip = "f".repeat(40);
+        match request.method {
+            Method::Get if path.ends_with("/refs/branches/main") => {
+                Some(answer(200, json!({ "target": { "hash": tip } })))
+            }
+            Method::Get if path.contains("/src/") => {
+                let file = path.split_once(&format!("/src/{tip}/")).unwrap().1;
+                let body = state.branches["main"][file].clone();
+                Some(Answer { status: 200, headers: Vec::new(), body })
+            }
+            Method::Post if path.ends_with("/src") => {
+                if text("parents") != tip || state.branches.contains_key(&text("branch")) {
+                    return Some(answer(409, json!({ "error": { "message": "no descendant" } })));
+                }
+                let mut files = state.branches["main"].clone();
+                let sent = body.as_object().unwrap().iter();
+                files.extend(sent.filter_map(|(name, value)| {
+                    Some((name.strip_prefix('/')?.to_owned(), value.as_str()?.as_bytes().to_vec()))
+                }));
+                state.branches.insert(text("branch"), files);
+                Some(answer(201, json!({})))
+            }
+            Method::Post if path.ends_with("/pullrequests") => {
+                let link = format!("https://git.example/pull/{}", state.pulls.len() + 1);
+                let branch = body["source"]["branch"]["name"].as_str().unwrap();
+                state.pulls.push(self.pull(branch, &link));
+                Some(answer(201, json!({ "links": { "html": { "href": link } } })))
+            }
+            Method::Get if path.ends_with("/pullrequests") => {
+                Some(answer(200, json!({ "values": state.pulls })))
             }
             _ => None,
         }
@@ -358,6 +403,14 @@ impl FakeHost {
             Host::GitLab => json!({ "iid": 1, "web_url": link, "sha": "e".repeat(40),
                 "source_branch": branch, "target_branch": "main", "source_project_id": 1,
                 "target_project_id": 1 }),
+            Host::Bitbucket => {
+                let side = |branch: &str| {
+                    json!({ "branch": { "name": branch }, "commit": { "hash": "eeeeeeeeeeee" },
+                        "repository": { "full_name": REPOSITORY } })
+                };
+                json!({ "id": 1, "links": { "html": { "href": link } }, "source": side(branch),
+                    "destination": side("main") })
+            }
             _ => {
                 json!({ "number": 1, "html_url": link, "head": side(branch), "base": side("main") })
             }
@@ -501,7 +554,16 @@ async fn read(root: &Url, request: axum::extract::Request) -> Request {
         url: root.join(path).unwrap(),
         headers: text("accept").into_iter().map(|value| ("accept", value)).collect(),
         credentials: text("authorization").map(|value| ("authorization", value.into())),
-        body: (!body.is_empty()).then(|| serde_json::from_slice(&body).unwrap()),
+        body: (!body.is_empty()).then(|| sent(&body, text("content-type").as_deref())),
+    }
+}
+
+fn sent(body: &[u8], media_type: Option<&str>) -> Body {
+    match media_type {
+        Some("application/x-www-form-urlencoded") => {
+            Body::Form(url::form_urlencoded::parse(body).into_owned().collect())
+        }
+        _ => Body::Json(serde_json::from_slice(body).unwrap()),
     }
 }
 
@@ -535,6 +597,17 @@ fn revision(path: &str) -> Option<&str> {
 }
 
 /// Returns the id that Git gives to a file.
+/// Returns the body of a request; a form as an object of texts.
+fn fields(request: &Request) -> Value {
+    match &request.body {
+        Some(Body::Json(value)) => value.clone(),
+        Some(Body::Form(fields)) => {
+            fields.iter().map(|(name, value)| (name.clone(), Value::from(&**value))).collect()
+        }
+        None => Value::Null,
+    }
+}
+
 pub(super) fn blob(bytes: &[u8]) -> String {
     git2::Oid::hash_object(git2::ObjectType::Blob, bytes).unwrap().to_string()
 }

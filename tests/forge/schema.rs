@@ -61,7 +61,7 @@ pub(super) fn check(request: &Request) {
             let mut schema = body["content"]["application/json"]["schema"].clone();
             schema["components"] = description()["components"].clone();
             let validator = Validator::new(&schema).unwrap();
-            let sent = request.body.clone().unwrap();
+            let sent = request.json().unwrap().clone();
             let found: Vec<String> =
                 validator.iter_errors(&sent).map(|it| it.to_string()).collect();
             assert!(found.is_empty(), "{request}: {found:?}");

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::desired::Cache;
-use crate::forge::api::{ApiFuture, Comment, CommitStatus};
+use crate::forge::api::{ApiFuture, Comment, CommitStatus, Edit};
 use crate::kinds;
 use crate::model::cloud::CallFuture;
 use crate::model::fence::Lost;
@@ -64,6 +64,12 @@ impl Api for Listed {
     }
     fn edit_comment<'a>(&'a self, _: u64, _: &'a str, _: &'a str) -> ApiFuture<'a, ()> {
         unreachable!("the courier carries")
+    }
+    fn push<'a>(&'a self, _: &'a Edit) -> ApiFuture<'a, ()> {
+        unreachable!("nothing is proposed")
+    }
+    fn open_pull_request<'a>(&'a self, _: &'a Edit) -> ApiFuture<'a, String> {
+        unreachable!("nothing is proposed")
     }
     fn myself(&self) -> ApiFuture<'_, String> {
         unreachable!("the courier carries")

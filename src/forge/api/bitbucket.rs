@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::caller::parse;
-use super::{Api, ApiFuture, Caller, Comment, CommitStatus, PullRequest, State};
+use super::{Api, ApiFuture, Caller, Comment, CommitStatus, Edit, PullRequest, State, edits};
 use crate::forge::refusal::Refusal;
 use crate::forge::wire::Method;
 use crate::model::Revision;
@@ -180,6 +180,14 @@ impl Api for Bitbucket {
             let body = json!({ "content": { "raw": body } });
             self.0.write(Method::Put, url, body).await.map(drop)
         })
+    }
+
+    fn push<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, ()> {
+        Box::pin(edits::push_to_bitbucket(&self.0, edit))
+    }
+
+    fn open_pull_request<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, String> {
+        Box::pin(edits::open_at_bitbucket(&self.0, edit))
     }
 
     fn myself(&self) -> ApiFuture<'_, String> {

@@ -124,6 +124,20 @@ impl Caller {
         Err(Refusal::endless())
     }
 
+    /// Reads a file as it is.
+    pub(super) async fn bytes(&self, url: Url) -> Result<Vec<u8>, Refusal> {
+        Ok(self.call(Request::get(url)).await?.body)
+    }
+
+    /// Sends a form; returns the answer.
+    pub(super) async fn send_form(
+        &self,
+        url: Url,
+        fields: Vec<(String, String)>,
+    ) -> Result<Answer, Refusal> {
+        self.call(Request::form(url, fields)).await
+    }
+
     /// Changes something; returns the answer.
     pub(super) async fn write(
         &self,

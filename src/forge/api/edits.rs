@@ -1,8 +1,8 @@
-//! A changed file on a branch of its own, and the pull request for it, in the words of three hosts.
+//! A changed file on a branch of its own, and the pull request for it, in the words of each host.
 //!
 //! Source: "Git database", "Repository contents" and "Pulls" in GitHub's REST API; `contents` and
 //! `pulls` in the API description that Gitea and Forgejo serve; "Commits API" and "Merge requests API"
-//! in GitLab's documentation.
+//! in GitLab's documentation; "Source", "Refs" and "Pullrequests" in the REST API of Bitbucket Cloud.
 //!
 //! Each host is told which bytes the file has to have now, and refuses when it has others.
 
@@ -34,6 +34,31 @@ struct Opened {
 #[derive(Deserialize)]
 struct Requested {
     web_url: String,
+}
+
+#[derive(Deserialize)]
+struct Tip {
+    target: Target,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    hash: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    links: Links,
+}
+
+#[derive(Deserialize)]
+struct Links {
+    html: Link,
+}
+
+#[derive(Deserialize)]
+struct Link {
+    href: String,
 }
 
 #[derive(Deserialize)]
@@ -130,4 +155,38 @@ pub(super) async fn open_at_gitlab(caller: &Caller, edit: &Edit) -> Result<Strin
     });
     let answer = caller.write(Method::Post, caller.of(&["merge_requests"])?, body).await?;
     Ok(parse::<Requested>(&answer)?.web_url)
+}
+
+/// Bitbucket compares nothing: what the file is now is read at the commit that becomes the parent. A
+/// branch that is there is refused because its tip is another commit.
+pub(super) async fn push_to_bitbucket(caller: &Caller, edit: &Edit) -> Result<(), Refusal> {
+    let at = caller.of(&beside(&["refs", "branches"], &edit.onto))?;
+    let tip: Tip = caller.read(at).await?;
+    let file = caller.of(&beside(&["src", &tip.target.hash], &edit.path))?;
+    if caller.bytes(file).await? != edit.before {
+        return Err(another(edit));
+    }
+    let after = String::from_utf8(edit.after.clone());
+    let after = after.map_err(|_| Refusal::unreadable("manifest in UTF-8"))?;
+    let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let fields = vec![
+        field("message", &edit.title),
+        field("branch", &edit.branch),
+        field("parents", &tip.target.hash),
+        // The slash tells a file from a field of the same name.
+        (format!("/{}", edit.path), after),
+    ];
+    caller.send_form(caller.of(&["src"])?, fields).await.map(drop)
+}
+
+pub(super) async fn open_at_bitbucket(caller: &Caller, edit: &Edit) -> Result<String, Refusal> {
+    let body = json!({
+        "title": edit.title,
+        "description": edit.body,
+        "source": { "branch": { "name": edit.branch } },
+        "destination": { "branch": { "name": edit.onto } },
+        "close_source_branch": true,
+    });
+    let answer = caller.write(Method::Post, caller.of(&["pullrequests"])?, body).await?;
+    Ok(parse::<Asked>(&answer)?.links.html.href)
 }

@@ -73,14 +73,10 @@ pub trait Api: Send + Sync {
 
     /// Puts a changed file on a branch of its own; refuses when the file is another one by now, or when
     /// there is such a branch.
-    fn push<'a>(&'a self, _edit: &'a Edit) -> ApiFuture<'a, ()> {
-        Box::pin(async { Err(no_edits()) })
-    }
+    fn push<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, ()>;
 
     /// Opens a pull request for a branch that was pushed; returns where people look at it.
-    fn open_pull_request<'a>(&'a self, _edit: &'a Edit) -> ApiFuture<'a, String> {
-        Box::pin(async { Err(no_edits()) })
-    }
+    fn open_pull_request<'a>(&'a self, edit: &'a Edit) -> ApiFuture<'a, String>;
 
     /// Returns who we are, as [`Comment::author`] has it.
     fn myself(&self) -> ApiFuture<'_, String>;
@@ -88,11 +84,6 @@ pub trait Api: Send + Sync {
 
 fn no_issues() -> Refusal {
     Refusal::Refused { status: 0, said: "issues of this host are not known".to_owned() }
-}
-
-fn no_edits() -> Refusal {
-    let said = "how this host takes a changed file is not known".to_owned();
-    Refusal::Refused { status: 0, said }
 }
 
 /// Says how a commit stands.
@@ -175,6 +166,8 @@ pub struct Edit {
     pub path: String,
     /// The id of the blob that the file is now.
     pub blob: String,
+    /// What the file is now.
+    pub before: Vec<u8>,
     /// What it is to be.
     pub after: Vec<u8>,
     /// The title, and the message of the commit.
