@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{free, slug};
 use super::survey::folded;
 use super::{Found, Wishes};
+use crate::model::ResourceId;
 use crate::model::import::Section;
 use crate::model::inverse;
 
@@ -37,7 +38,7 @@ pub(super) fn group(found: &[Found], wishes: &Wishes) -> Places {
         places[at] = Some(Ok(free(&candidates, &mut taken)));
     }
     for (at, one) in found.iter().enumerate() {
-        if let Section::Object(_) = one.draft.section {
+        if let Section::Object(_) | Section::With(_) = one.draft.section {
             places[at] = Some(Ok(String::new()));
         }
     }
@@ -52,7 +53,31 @@ pub(super) fn group(found: &[Found], wishes: &Wishes) -> Places {
     let rest = |(place, one): (Option<Result<String, String>>, &Found)| {
         place.unwrap_or_else(|| Ok(telling(one).unwrap_or_else(|| SHARED.to_owned())))
     };
-    places.into_iter().zip(found).map(rest).collect()
+    let places = places.into_iter().zip(found).map(rest).collect();
+    together(found, places)
+}
+
+/// Returns which resource an id is of.
+fn position(found: &[Found], id: &ResourceId) -> Option<usize> {
+    found.iter().position(|one| one.id == *id)
+}
+
+/// Puts what stands in the entry of another resource where that is, and leaves out what needs another
+/// one that is left out.
+fn together(found: &[Found], mut places: Places) -> Places {
+    let lacks = |id: &ResourceId| Err(format!("{id}, which goes with it, is left out"));
+    for (one, place) in found.iter().zip(&mut places) {
+        if let Some(id) = one.draft.needs.iter().find(|id| position(found, id).is_none()) {
+            *place = lacks(id);
+        }
+    }
+    for (at, one) in found.iter().enumerate() {
+        if let Section::With(id) = &one.draft.section {
+            let holder = position(found, id).and_then(|holder| places[holder].clone().ok());
+            places[at] = holder.map_or_else(|| lacks(id), Ok);
+        }
+    }
+    places
 }
 
 /// Knows who names whom.
@@ -72,10 +97,17 @@ impl Relations {
         let mut of = vec![BTreeSet::new(); found.len()];
         let mut users = vec![BTreeSet::new(); found.len()];
         for (at, one) in found.iter().enumerate() {
+            let holder = match &one.draft.section {
+                Section::With(id) => position(found, id),
+                _ => None,
+            };
+            let at = holder.unwrap_or(at);
             for text in &one.draft.uses {
-                let Some(other) = known.get(folded(text).as_str()).filter(|it| **it != at) else {
-                    continue;
-                };
+                let text = folded(text);
+                // What is in a bucket, or made by a group, has to do with that.
+                let within = text.split_once('/').map_or("", |(whole, _)| whole);
+                let other = known.get(text.as_str()).or_else(|| known.get(within));
+                let Some(other) = other.filter(|it| **it != at) else { continue };
                 users[*other].insert(at);
                 of[at].insert(*other);
                 of[*other].insert(at);

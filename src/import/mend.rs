@@ -259,7 +259,7 @@ fn forget(document: &mut Document, path: &str) {
     let start = format!("${{{}.", marker(path));
     let Document { sheet, originals, .. } = document;
     sheet.each_text(&mut |text| {
-        if text.starts_with(&start)
+        if text.contains(&start)
             && let Some(original) = originals.get(text)
         {
             original.clone_into(text);
