@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::group::group;
+use super::group::{FURTHER, group};
 use super::names::{free, key, slug};
 use super::references::{Put, escape, refer};
 use super::survey::folded;
@@ -147,8 +147,7 @@ impl Desk<'_> {
             _ => Sheet::default(),
         };
         if !there.clone().merge(sheet.clone()).is_empty() {
-            let reason = "a workspace has one of its own, and this is a further one; it is named";
-            return self.leave(one, reason);
+            return self.leave(one, FURTHER);
         }
         let new = sheet.paths().into_iter().filter(|own| there.get(own).is_none());
         let paths = new.map(|own| format!("{path}.{own}")).collect();
@@ -226,7 +225,7 @@ impl Desk<'_> {
         self.leave_implied();
         self.hoist();
         for document in self.documents.values_mut() {
-            document.sheet.each_text(&mut |text| *text = escape(text));
+            document.sheet.each_text(&mut |text, is_inside| *text = escape(text, is_inside));
         }
         refer(&mut self.documents, self.found, &self.at);
         self.narrow();

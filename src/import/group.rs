@@ -17,6 +17,10 @@ use crate::model::inverse;
 /// Tags whose values are taken for the name of a workspace, where nothing else says it.
 const TELLING: [&str; 6] = ["service", "application", "app", "project", "team", "owner"];
 
+/// Why a part is left out that there is one of already.
+pub(super) const FURTHER: &str =
+    "a workspace has one of its own, and this is a further one; it is named";
+
 /// The workspace of what belongs to none.
 const SHARED: &str = "shared";
 
@@ -54,7 +58,7 @@ pub(super) fn group(found: &[Found], wishes: &Wishes) -> Places {
         place.unwrap_or_else(|| Ok(telling(one).unwrap_or_else(|| SHARED.to_owned())))
     };
     let places = places.into_iter().zip(found).map(rest).collect();
-    together(found, places)
+    together(found, &relations, places)
 }
 
 /// Returns which resource an id is of.
@@ -62,9 +66,9 @@ fn position(found: &[Found], id: &ResourceId) -> Option<usize> {
     found.iter().position(|one| one.id == *id)
 }
 
-/// Puts what stands in the entry of another resource where that is, and leaves out what needs another
-/// one that is left out.
-fn together(found: &[Found], mut places: Places) -> Places {
+/// Puts what stands in the entry of another resource where that is, and parts where their users are;
+/// leaves out what needs another one that is left out.
+fn together(found: &[Found], relations: &Relations, mut places: Places) -> Places {
     let lacks = |id: &ResourceId| Err(format!("{id}, which goes with it, is left out"));
     for (one, place) in found.iter().zip(&mut places) {
         if let Some(id) = one.draft.needs.iter().find(|id| position(found, id).is_none()) {
@@ -77,6 +81,7 @@ fn together(found: &[Found], mut places: Places) -> Places {
             places[at] = holder.map_or_else(|| lacks(id), Ok);
         }
     }
+    of_others(found, relations, &mut places);
     places
 }
 
@@ -117,18 +122,46 @@ impl Relations {
     }
 }
 
-/// Finds the workspace of the only one that uses a part.
+/// Lists those for whose sake a part is: what workspaces are made for, if that is among its users.
+fn users_of(at: usize, found: &[Found], relations: &Relations) -> Vec<usize> {
+    let is_own = |user: &&usize| matches!(found[**user].draft.section, Section::Own(_));
+    let own: Vec<usize> = relations.users[at].iter().filter(is_own).copied().collect();
+    if own.is_empty() { relations.users[at].iter().copied().collect() } else { own }
+}
+
+/// Puts parts where their users are that no workspace is made for; what a workspace is made for comes
+/// first.
+fn of_others(found: &[Found], relations: &Relations, places: &mut Places) {
+    let path_of = |at: usize| match found[at].draft.section {
+        Section::Part(path) => Some(path),
+        _ => None,
+    };
+    for at in 0..found.len() {
+        let Some(path) = path_of(at).filter(|_| places[at] == Ok(String::new())) else { continue };
+        let user = users_of(at, found, relations).first().map(|user| places[*user].clone());
+        let place = user.and_then(Result::ok);
+        let is_taken = |other: usize| {
+            path_of(other) == Some(path) && places[other].as_ref().ok() == place.as_ref()
+        };
+        let place = match (&place, (0..found.len()).any(is_taken)) {
+            (None, _) => Err("what uses it is left out".to_owned()),
+            (Some(_), true) => Err(FURTHER.to_owned()),
+            (Some(place), false) => Ok(place.clone()),
+        };
+        places[at] = place;
+    }
+}
+
+/// Finds the workspace of the only one that uses a part; empty where that is not known yet.
 fn part(
     at: usize,
     found: &[Found],
     relations: &Relations,
     places: &[Option<Result<String, String>>],
 ) -> Result<String, String> {
-    let is_own = |user: &&usize| matches!(found[**user].draft.section, Section::Own(_));
-    let users: Vec<usize> = relations.users[at].iter().filter(is_own).copied().collect();
-    match users.as_slice() {
+    match users_of(at, found, relations).as_slice() {
         [] => Err("nothing that is imported uses it".to_owned()),
-        [only] => places[*only].clone().unwrap_or_else(|| Err("its user is left out".to_owned())),
+        [only] => places[*only].clone().unwrap_or_else(|| Ok(String::new())),
         many => {
             let names: Vec<&str> = many.iter().map(|user| &*found[*user].id.name).collect();
             Err(format!(

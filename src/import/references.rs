@@ -142,12 +142,12 @@ fn replaced(text: &str, output: &Output<'_>) -> String {
     out + rest
 }
 
-/// Escapes what would be read as a reference; variables of IAM's policies are none.
-pub(super) fn escape(text: &str) -> String {
+/// Escapes what would be read as a reference; in documents, variables of IAM's policies are none.
+pub(super) fn escape(text: &str, is_document: bool) -> String {
     let escaped = |piece: Piece<'_>| match piece {
         Piece::Text(text) => text.to_owned(),
         Piece::Escape => "$$${".to_owned(),
-        Piece::Marker(marker) if is_variable(marker) => format!("${{{marker}}}"),
+        Piece::Marker(marker) if is_document && is_variable(marker) => format!("${{{marker}}}"),
         Piece::Marker(marker) => format!("$${{{marker}}}"),
         Piece::Unclosed(rest) => format!("$${{{rest}"),
     };
@@ -168,8 +168,9 @@ mod tests {
             ("${", "$${"),
             ("$5", "$5"),
         ] {
-            assert_eq!(escape(text), expected);
+            assert_eq!(escape(text, true), expected);
         }
+        assert_eq!(escape("${PORT:-80}", false), "$${PORT:-80}", "a script has none");
     }
 
     fn written(text: &str, known: &str, reference: &str) -> String {

@@ -52,6 +52,14 @@ async fn a_messy_account_is_imported_and_then_taken_over_without_a_change() {
         "iam_role/ordersmonitoring",
         "secret/orders-db/api-key",
         "route53_record_set/example.com/db.example.com/CNAME",
+        "s3_bucket/orders-db-exports",
+        "s3_bucket/ledger.archive",
+        "s3_bucket/www.example.com",
+        "launch_template/Shop-Web_v2",
+        "autoscaling_group/shop-web",
+        "launch_template/nightly",
+        "autoscaling_group/nightly",
+        "security_group/shop-web",
     ] {
         assert!(taken.iter().any(|it| it == expected), "{expected} is not in {taken:#?}\n{told:#}");
     }

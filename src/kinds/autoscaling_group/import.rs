@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::facts::{instances, suspended};
 use super::rules::{DEFAULT_VERSION, RULES};
-use crate::model::Observed;
 use crate::model::import::{Around, Draft, Import, Section, Several, Writer};
+use crate::model::{Observed, inverse};
 
 /// What a list says that AWS has, and what to say of it.
 const LISTS: [(&str, &str); 2] =
@@ -83,7 +83,7 @@ impl Import for super::AutoscalingGroup {
         writer.unless("terminationPolicies", json!(["Default"]));
         writer.unless("capacityRebalance", false);
         writer.unless("maxInstanceLifetimeSeconds", 0);
-        tags(&mut writer, actual);
+        tags(&mut writer, actual, around);
         told(&mut writer, actual);
         Some(writer.draft)
     }
@@ -104,12 +104,26 @@ fn subnets(writer: &mut Writer<'_>, around: &dyn Around) {
     writer.draft.vpc = vpc.map(str::to_owned);
 }
 
-/// Declares the tags, and whether instances get them, where one word says it of all.
-fn tags(writer: &mut Writer<'_>, actual: &Observed) {
-    writer.declare(&["tags"]);
-    let Some(Value::Object(tags)) = writer.value("tags") else { return };
+/// Declares the tags that its template has too, as an entry does, and whether instances get them, where
+/// one word says it of all.
+fn tags(writer: &mut Writer<'_>, actual: &Observed, around: &dyn Around) {
+    let Some(mut tags) = inverse::tags(actual) else { return };
+    let template = actual.text("LaunchTemplate.LaunchTemplateId").and_then(|id| around.find(id));
+    let of_template = template.and_then(|(_, template)| inverse::tags(template)).unwrap_or_default();
+    let all: Vec<String> = tags.keys().cloned().collect();
+    tags.retain(|key, value| of_template.get(key) == Some(value));
+    let left: Vec<&str> =
+        all.iter().filter(|key| !tags.contains_key(*key)).map(String::as_str).collect();
+    if !left.is_empty() {
+        let left = left.join(", ");
+        writer.remark(format!("tags that its launch template lacks are not declared, and stay: {left}"));
+    }
+    if tags.is_empty() {
+        return;
+    }
     let gets = |key: &String| actual.member("PropagatedTags")?.get(key)?.as_bool();
     let propagate: Vec<bool> = tags.keys().map(|key| gets(key).unwrap_or(false)).collect();
+    writer.draft.sheet.put("tags", tags);
     match (propagate.contains(&true), propagate.contains(&false)) {
         (false, _) => writer.draft.sheet.put("propagateTags", false),
         (true, false) => {}

@@ -44,6 +44,7 @@ impl Import for super::IamRole {
             writer.draft.sheet.put("policies", json!([]));
         }
         inline(&mut writer);
+        writer.draft.refers.push("inline");
         writer.declare(&["permissionsBoundary"]);
         writer.unless("maxSessionDurationSeconds", 3600);
         writer.declare(&["tags"]);

@@ -62,7 +62,6 @@ impl Import for super::LaunchTemplate {
         writer.unless("metadataOptions.httpPutResponseHopLimit", 1);
         writer.unless("metadataOptions.httpEndpoint", "enabled");
         writer.unless("detailedMonitoring", false);
-        writer.declare(&["tags"]);
         security_groups(&mut writer, around);
         told(&mut writer, actual);
         Some(writer.draft)
@@ -129,15 +128,12 @@ fn root_volume(writer: &mut Writer<'_>, actual: &Observed) {
     }
 }
 
-/// Says which groups it uses; the only one need not be declared where the workspace declares it.
+/// Says which groups it uses.
 fn security_groups(writer: &mut Writer<'_>, around: &dyn Around) {
     let ids = writer.value("securityGroups").unwrap_or_else(|| json!([]));
     let ids: Vec<String> = serde_json::from_value(ids).unwrap_or_default();
     let vpc = ids.iter().find_map(|id| around.find(id)?.1.text("VpcId"));
     writer.draft.vpc = vpc.map(str::to_owned);
-    if let [only] = ids.as_slice() {
-        writer.draft.implied.push(("securityGroups", only.clone()));
-    }
     writer.draft.uses.extend(ids);
 }
 

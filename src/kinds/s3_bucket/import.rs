@@ -4,6 +4,8 @@
 //! where it is what a new bucket has: left out, it would not be managed, and who opens the bucket would
 //! not be told. The rest is declared where it differs from a new bucket.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::calls;
@@ -113,18 +115,17 @@ fn encryption(writer: &mut Writer<'_>) {
 /// Declares the rules of the lifecycle, all of them or none: others than the declared ones are removed.
 fn lifecycle(writer: &mut Writer<'_>, actual: &Observed) {
     let rules = actual.member("Rules").and_then(Value::as_array).into_iter().flatten();
-    let (mut known, mut unknown) = (Map::new(), Vec::new());
+    let (mut known, mut unknown) = (Map::new(), BTreeSet::new());
     for rule in rules {
         match read(rule) {
-            Some((id, _)) if known.contains_key(&id) => unknown.push(id),
             Some((id, rule)) => drop(known.insert(id, rule)),
-            None => unknown.push(rule.get("ID").and_then(Value::as_str).unwrap_or("?").to_owned()),
+            None => drop(unknown.insert(rule.get("ID").and_then(Value::as_str).unwrap_or_default())),
         }
     }
     if !unknown.is_empty() {
+        let unknown = unknown.into_iter().collect::<Vec<_>>().join(", ");
         return writer.remark(format!(
-            "its lifecycle stays and is not declared: this cannot be: {}",
-            unknown.join(", ")
+            "its lifecycle is not declared, and stays, since these rules cannot be: {unknown}"
         ));
     }
     if !known.is_empty() {
