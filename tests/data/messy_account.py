@@ -306,7 +306,8 @@ def compute(aws, vpc, subnets):
     own = tags(team="shop", Name="web")
     sizes = {"MinSize": 1, "MaxSize": 4, "DesiredCapacity": 2}
     scaling("shop-web", own=own, template=web, HealthCheckType="ELB", HealthCheckGracePeriod=90, **sizes)
-    scaling("nightly", template=template("nightly"), MinSize=1, MaxSize=1)
+    own = tags(service="nightly")
+    scaling("nightly", own=own, template=template("nightly"), MinSize=1, MaxSize=1)
     shared = template("blue-green")
     scaling("blue", template=shared)
     scaling("green", template=shared)
