@@ -82,30 +82,48 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
+/// Returns the folder of an account with the files that are made of it.
+fn folder(account: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(account)
+}
+
+fn account(name: &str) -> Saved {
+    Saved::of(&serde_json::from_str(&read(&folder(name).join("observed.json"))).unwrap())
+}
+
 fn good() -> Saved {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/good");
-    Saved::of(&serde_json::from_str(&read(&root.join("observed.json"))).unwrap())
+    account("good")
+}
+
+/// Imports an account and holds what is written against its folder.
+#[track_caller]
+fn check(name: &str, region: &str, files: &[&str]) {
+    let saved = account(name);
+    let output = saved.import(&["--region", region]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert_eq!(changes(&saved.plan()), [""; 0]);
+    let mut wrong = Vec::new();
+    for file in files.iter().chain(&["summary.txt"]) {
+        let found = match *file {
+            "summary.txt" => out(&output),
+            file => read(&saved.path("out").join(file)),
+        };
+        let expected = fs::read_to_string(folder(name).join(file)).unwrap_or_default();
+        if found != expected {
+            wrong.push(format!("=== {file}\n{found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn an_account_becomes_manifests_that_a_person_reads() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/good");
-    let saved = good();
-    let output = saved.import(&["--region", "eu-west-1"]);
-    assert_eq!(code(&output), 0, "{}", err(&output));
-    assert_eq!(changes(&saved.plan()), [""; 0]);
-    let mut wrong = Vec::new();
-    for name in ["orders.yaml", "networks/shared-prod.yaml", "summary.txt"] {
-        let found = match name {
-            "summary.txt" => out(&output),
-            name => read(&saved.path("out").join(name)),
-        };
-        let expected = fs::read_to_string(root.join(name)).unwrap_or_default();
-        if found != expected {
-            wrong.push(format!("=== {name}\n{found}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check("good", "eu-west-1", &["orders.yaml", "networks/shared-prod.yaml"]);
+}
+
+#[test]
+fn buckets_and_groups_become_parts_of_the_workspaces_that_they_belong_to() {
+    check("web", "us-east-1", &["shop.yaml", "shared.yaml", "networks/prod.yaml"]);
 }
 
 #[test]
@@ -152,7 +170,7 @@ fn without_a_folder_manifests_go_to_standard_output_and_the_summary_beside_it() 
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let texts = json["objects"].as_array().unwrap().iter().map(|it| it["text"].as_str().unwrap());
     assert_eq!(texts.collect::<Vec<_>>().join("---\n"), out(&output));
-    let not_yet = ["subnet", "launch_template", "autoscaling_group", "s3_bucket", "custom"];
+    let not_yet = ["subnet", "custom"];
     assert_eq!(json["notYet"], json!(not_yet));
 }
 

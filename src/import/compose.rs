@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::group::group;
+use super::group::{FURTHER, group};
 use super::names::{free, key, slug};
-use super::references::{escape, reference, replace};
+use super::references::{Put, escape, refer};
 use super::survey::folded;
 use super::{Document, Found, Left, Member, Wishes};
 use crate::model::import::{Section, Several};
-use crate::model::sheet::{Node, Sheet};
-use crate::model::{Key, ObjectKind, inverse};
+use crate::model::sheet::{Entry, Node, Sheet};
+use crate::model::{Key, ObjectKind, ResourceId, inverse};
 
 /// The most of one section in a workspace: some kinds cost a read of each in every pass.
 const MOST: usize = 50;
@@ -34,6 +34,7 @@ pub fn compose(found: &[Found], wishes: &Wishes) -> (Vec<Document>, Vec<Left>) {
         Section::Own(_) => 1,
         Section::Part(_) => 2,
         Section::Several(_) => 3,
+        Section::With(_) | Section::Nowhere(_) => 4,
     };
     let mut ordered: Vec<usize> = (0..found.len()).collect();
     ordered.sort_by_key(|at| order(&found[*at].draft.section));
@@ -45,6 +46,8 @@ pub fn compose(found: &[Found], wishes: &Wishes) -> (Vec<Document>, Vec<Left>) {
             (Section::Own(path), Ok(name)) => desk.single(at, name, path),
             (Section::Part(path), Ok(name)) => desk.part(at, name, path),
             (Section::Several(several), Ok(name)) => desk.several(at, name, several),
+            (Section::With(id), Ok(_)) => desk.with(at, id),
+            (Section::Nowhere(reason), Ok(_)) => desk.leave(one, reason),
         }
     }
     desk.finish()
@@ -55,7 +58,7 @@ struct Desk<'a> {
     found: &'a [Found],
     documents: BTreeMap<Key, Document>,
     /// Where each resource was put: the document, and the path in it.
-    at: BTreeMap<usize, (Key, String)>,
+    at: Put,
     left: Vec<Left>,
 }
 
@@ -144,8 +147,7 @@ impl Desk<'_> {
             _ => Sheet::default(),
         };
         if !there.clone().merge(sheet.clone()).is_empty() {
-            let reason = "a workspace has one of its own, and this is a further one; it is named";
-            return self.leave(one, reason);
+            return self.leave(one, FURTHER);
         }
         let new = sheet.paths().into_iter().filter(|own| there.get(own).is_none());
         let paths = new.map(|own| format!("{path}.{own}")).collect();
@@ -157,12 +159,13 @@ impl Desk<'_> {
         let (document, name) = self.room(name, several.path);
         let mut sheet = Sheet::default();
         let real = one.draft.name.as_ref();
+        let end = several.end.as_deref().unwrap_or_default();
         let derived = |entry: &str| match several.joint {
-            Some(joint) => format!("{name}{joint}{entry}"),
+            Some(joint) => format!("{name}{joint}{entry}{end}"),
             None => entry.to_owned(),
         };
         let rest = real.zip(several.joint).and_then(|((_, real), joint)| {
-            let rest = real.strip_prefix(&name)?.strip_prefix(joint)?;
+            let rest = real.strip_prefix(&name)?.strip_prefix(joint)?.strip_suffix(end)?;
             (key(rest) == rest).then(|| rest.to_owned())
         });
         let candidates: Vec<String> =
@@ -182,6 +185,29 @@ impl Desk<'_> {
         self.put(at, document, &path.clone(), sheet, vec![path]);
     }
 
+    /// What stands in the entry of another resource: what that is made from is said before the rest.
+    fn with(&mut self, at: usize, id: &ResourceId) {
+        let one = &self.found[at];
+        let holder = self.at.iter().find(|(other, _)| self.found[**other].id == *id);
+        let Some((holder, (key, path))) = holder.map(|(other, place)| (*other, place.clone()))
+        else {
+            return self.leave(one, "what it goes with is left out");
+        };
+        let name_of = |one: &Found| one.draft.name.as_ref().map(|(_, name)| name.clone());
+        let name =
+            one.draft.name.as_ref().filter(|(_, _)| name_of(one) != name_of(&self.found[holder]));
+        let entry = self.document(key.clone()).sheet.sheet(&path);
+        let rest = std::mem::take(entry);
+        let is_name = |entry: &Entry| entry.key == "name";
+        entry.entries.extend(rest.entries.iter().filter(|it| is_name(it)).cloned());
+        if let Some((field, real)) = name {
+            entry.put(field, real.as_str());
+        }
+        entry.merge(one.draft.sheet.clone());
+        entry.merge(rest);
+        self.put(at, key, &path.clone(), Sheet::default(), vec![path]);
+    }
+
     /// Returns the document of a workspace, or of a further one where the section is full.
     fn room(&self, name: &str, path: &str) -> (Key, String) {
         let names = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name}-{n}")));
@@ -199,9 +225,9 @@ impl Desk<'_> {
         self.leave_implied();
         self.hoist();
         for document in self.documents.values_mut() {
-            document.sheet.each_text(&mut |text| *text = escape(text));
+            document.sheet.each_text(&mut |text, is_inside| *text = escape(text, is_inside));
         }
-        self.refer();
+        refer(&mut self.documents, self.found, &self.at);
         self.narrow();
         let Self { documents, left, .. } = self;
         (documents.into_values().collect(), left)
@@ -271,31 +297,6 @@ impl Desk<'_> {
             let parent = section.rsplit_once('.').map_or(section, |(parent, _)| parent);
             document.sheet.put(&format!("{parent}.{field}"), first_value);
             first(document.sheet.sheet(parent), field);
-        }
-    }
-
-    /// Writes references in the place of what other resources of the same object turned out to have.
-    fn refer(&mut self) {
-        for (at, (key, path)) in &self.at {
-            let outputs: BTreeMap<String, String> = self
-                .at
-                .iter()
-                .filter(|(other, (its, _))| its == key && *other != at)
-                .flat_map(|(other, (_, of))| {
-                    let known = self.found[*other].known.iter();
-                    known.filter_map(|(text, output)| {
-                        Some((text.clone(), reference(of, (*output)?)))
-                    })
-                })
-                .collect();
-            let Some(document) = self.documents.get_mut(key).filter(|_| !outputs.is_empty()) else {
-                continue;
-            };
-            for field in &self.found[*at].draft.refers {
-                if let Some(value) = document.sheet.value_mut(&format!("{path}.{field}")) {
-                    replace(value, &outputs, &mut document.originals);
-                }
-            }
         }
     }
 

@@ -10,11 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{free, slug};
 use super::survey::folded;
 use super::{Found, Wishes};
+use crate::model::ResourceId;
 use crate::model::import::Section;
 use crate::model::inverse;
 
 /// Tags whose values are taken for the name of a workspace, where nothing else says it.
 const TELLING: [&str; 6] = ["service", "application", "app", "project", "team", "owner"];
+
+/// Why a part is left out that there is one of already.
+pub(super) const FURTHER: &str =
+    "a workspace has one of its own, and this is a further one; it is named";
 
 /// The workspace of what belongs to none.
 const SHARED: &str = "shared";
@@ -37,7 +42,7 @@ pub(super) fn group(found: &[Found], wishes: &Wishes) -> Places {
         places[at] = Some(Ok(free(&candidates, &mut taken)));
     }
     for (at, one) in found.iter().enumerate() {
-        if let Section::Object(_) = one.draft.section {
+        if let Section::Object(_) | Section::With(_) = one.draft.section {
             places[at] = Some(Ok(String::new()));
         }
     }
@@ -52,7 +57,32 @@ pub(super) fn group(found: &[Found], wishes: &Wishes) -> Places {
     let rest = |(place, one): (Option<Result<String, String>>, &Found)| {
         place.unwrap_or_else(|| Ok(telling(one).unwrap_or_else(|| SHARED.to_owned())))
     };
-    places.into_iter().zip(found).map(rest).collect()
+    let places = places.into_iter().zip(found).map(rest).collect();
+    together(found, &relations, places)
+}
+
+/// Returns which resource an id is of.
+fn position(found: &[Found], id: &ResourceId) -> Option<usize> {
+    found.iter().position(|one| one.id == *id)
+}
+
+/// Puts what stands in the entry of another resource where that is, and parts where their users are;
+/// leaves out what needs another one that is left out.
+fn together(found: &[Found], relations: &Relations, mut places: Places) -> Places {
+    let lacks = |id: &ResourceId| Err(format!("{id}, which goes with it, is left out"));
+    for (one, place) in found.iter().zip(&mut places) {
+        if let Some(id) = one.draft.needs.iter().find(|id| position(found, id).is_none()) {
+            *place = lacks(id);
+        }
+    }
+    for (at, one) in found.iter().enumerate() {
+        if let Section::With(id) = &one.draft.section {
+            let holder = position(found, id).and_then(|holder| places[holder].clone().ok());
+            places[at] = holder.map_or_else(|| lacks(id), Ok);
+        }
+    }
+    of_others(found, relations, &mut places);
+    places
 }
 
 /// Knows who names whom.
@@ -72,10 +102,17 @@ impl Relations {
         let mut of = vec![BTreeSet::new(); found.len()];
         let mut users = vec![BTreeSet::new(); found.len()];
         for (at, one) in found.iter().enumerate() {
+            let holder = match &one.draft.section {
+                Section::With(id) => position(found, id),
+                _ => None,
+            };
+            let at = holder.unwrap_or(at);
             for text in &one.draft.uses {
-                let Some(other) = known.get(folded(text).as_str()).filter(|it| **it != at) else {
-                    continue;
-                };
+                let text = folded(text);
+                // What is in a bucket, or made by a group, has to do with that.
+                let within = text.split_once('/').map_or("", |(whole, _)| whole);
+                let other = known.get(text.as_str()).or_else(|| known.get(within));
+                let Some(other) = other.filter(|it| **it != at) else { continue };
                 users[*other].insert(at);
                 of[at].insert(*other);
                 of[*other].insert(at);
@@ -85,18 +122,46 @@ impl Relations {
     }
 }
 
-/// Finds the workspace of the only one that uses a part.
+/// Lists those for whose sake a part is: what workspaces are made for, if that is among its users.
+fn users_of(at: usize, found: &[Found], relations: &Relations) -> Vec<usize> {
+    let is_own = |user: &&usize| matches!(found[**user].draft.section, Section::Own(_));
+    let own: Vec<usize> = relations.users[at].iter().filter(is_own).copied().collect();
+    if own.is_empty() { relations.users[at].iter().copied().collect() } else { own }
+}
+
+/// Puts parts where their users are that no workspace is made for; what a workspace is made for comes
+/// first.
+fn of_others(found: &[Found], relations: &Relations, places: &mut Places) {
+    let path_of = |at: usize| match found[at].draft.section {
+        Section::Part(path) => Some(path),
+        _ => None,
+    };
+    for at in 0..found.len() {
+        let Some(path) = path_of(at).filter(|_| places[at] == Ok(String::new())) else { continue };
+        let user = users_of(at, found, relations).first().map(|user| places[*user].clone());
+        let place = user.and_then(Result::ok);
+        let is_taken = |other: usize| {
+            path_of(other) == Some(path) && places[other].as_ref().ok() == place.as_ref()
+        };
+        let place = match (&place, (0..found.len()).any(is_taken)) {
+            (None, _) => Err("what uses it is left out".to_owned()),
+            (Some(_), true) => Err(FURTHER.to_owned()),
+            (Some(place), false) => Ok(place.clone()),
+        };
+        places[at] = place;
+    }
+}
+
+/// Finds the workspace of the only one that uses a part; empty where that is not known yet.
 fn part(
     at: usize,
     found: &[Found],
     relations: &Relations,
     places: &[Option<Result<String, String>>],
 ) -> Result<String, String> {
-    let is_own = |user: &&usize| matches!(found[**user].draft.section, Section::Own(_));
-    let users: Vec<usize> = relations.users[at].iter().filter(is_own).copied().collect();
-    match users.as_slice() {
+    match users_of(at, found, relations).as_slice() {
         [] => Err("nothing that is imported uses it".to_owned()),
-        [only] => places[*only].clone().unwrap_or_else(|| Err("its user is left out".to_owned())),
+        [only] => places[*only].clone().unwrap_or_else(|| Ok(String::new())),
         many => {
             let names: Vec<&str> = many.iter().map(|user| &*found[*user].id.name).collect();
             Err(format!(

@@ -258,8 +258,8 @@ fn remark(document: &mut Document, removed: &str, reason: &str) {
 fn forget(document: &mut Document, path: &str) {
     let start = format!("${{{}.", marker(path));
     let Document { sheet, originals, .. } = document;
-    sheet.each_text(&mut |text| {
-        if text.starts_with(&start)
+    sheet.each_text(&mut |text, _| {
+        if text.contains(&start)
             && let Some(original) = originals.get(text)
         {
             original.clone_into(text);

@@ -114,6 +114,7 @@ impl Page {
         let line = format!("{key}: {}", flow(value));
         let is_long = 2 * depth + line.len() > WIDTH;
         match value {
+            Value::String(text) if is_script(text) => self.script(depth, key, text),
             Value::Array(items) if is_many(value) || (is_long && !items.is_empty()) => {
                 self.push(depth, &format!("{key}:"));
                 items.iter().for_each(|item| self.item(depth + 1, path, item));
@@ -130,6 +131,16 @@ impl Page {
                 }
             }
             _ => self.push(depth, &line),
+        }
+    }
+
+    /// Writes a text as its lines.
+    fn script(&mut self, depth: usize, key: &str, text: &str) {
+        let sign = if text.ends_with('\n') { "|" } else { "|-" };
+        self.push(depth, &format!("{key}: {sign}"));
+        for line in text.lines() {
+            let depth = if line.is_empty() { 0 } else { depth + 1 };
+            self.push(depth, line);
         }
     }
 
@@ -153,6 +164,19 @@ fn is_many(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.len() > 1 && items.iter().any(Value::is_object))
 }
 
+/// Tells whether a text of several lines is read as itself where each stands on its own: it begins with a
+/// sign that is none of YAML's blanks, ends with one line end or none, and has no others.
+fn is_script(text: &str) -> bool {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let is_plain =
+        |c: char| c == '\n' || c == '\t' || matches!(c, ' '..='~' | '\u{a1}'..='\u{2027}');
+    body.contains('\n')
+        && !body.starts_with([' ', '\t', '\n'])
+        && !body.ends_with('\n')
+        && text.chars().all(is_plain)
+        && !text.lines().any(|line| !line.is_empty() && line.trim().is_empty())
+}
+
 /// A mapping of mappings that hold something takes several lines.
 fn is_deep(value: &Value) -> bool {
     let holds = |member: &Value| match member {
@@ -160,4 +184,39 @@ fn is_deep(value: &Value) -> bool {
         _ => false,
     };
     value.as_object().is_some_and(|members| members.values().any(holds))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(text: &str) -> String {
+        let mut page = Page { text: String::new(), line: 1, lines: Vec::new() };
+        page.member(1, "userData", "userData", &text.into());
+        assert_eq!(page.text.lines().count() + 1, usize::try_from(page.line).unwrap());
+        page.text
+    }
+
+    #[test]
+    fn a_script_stands_in_its_lines() {
+        let expected = "  userData: |\n    #!/bin/sh\n\n      echo a: b # c\n";
+        assert_eq!(written("#!/bin/sh\n\n  echo a: b # c\n"), expected);
+        assert_eq!(written("a\nb"), "  userData: |-\n    a\n    b\n");
+        for text in [" a\nb", "\na\n", "a\n\n", "a\r\nb", "a\n  \nb", "a\u{85}\nb", "a"] {
+            assert_eq!(written(text).lines().count(), 1, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_of_several_lines_is_read_as_itself(
+            it in "[a-z#:\\-\\|>&*'\"% \\t\\n]{0,30}",
+        ) {
+            let read: std::collections::BTreeMap<String, String> =
+                serde_saphyr::from_str(&written(&it)).unwrap();
+            prop_assert_eq!(&read["userData"], &it);
+        }
+    }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::owners::owner;
 use super::{Found, Left, Wishes};
-use crate::model::import::Around;
-use crate::model::{Kind, Observed, Readiness, ResourceId};
+use crate::model::import::{Around, Section};
+use crate::model::{Kind, KindName, Observed, Readiness, ResourceId, Scope};
 
 /// Is a resource that was read.
 pub type Seen = (&'static dyn Kind, ResourceId, Arc<Observed>);
@@ -36,7 +36,12 @@ pub fn survey(seen: &[Seen], wishes: &Wishes) -> Survey {
             survey.left.push(Left { resource: id.clone(), reason });
             continue;
         }
-        let Some(draft) = import.draft(&id.name, actual, &view) else { continue };
+        let around = At { view: &view, scope: &id.scope };
+        let Some(draft) = import.draft(&id.name, actual, &around) else { continue };
+        if let Section::Nowhere(reason) = draft.section {
+            survey.left.push(Left { resource: id.clone(), reason });
+            continue;
+        }
         let mut known = import.known_as(actual);
         known.iter_mut().for_each(|(text, _)| *text = folded(text));
         known.push((id.to_string(), None));
@@ -64,6 +69,7 @@ pub(super) fn folded(text: &str) -> String {
 
 /// Knows what was seen.
 struct View<'a> {
+    seen: &'a [Seen],
     by_text: BTreeMap<String, (&'a ResourceId, &'a Observed)>,
     parts: BTreeMap<String, Vec<&'a Observed>>,
     production: bool,
@@ -80,20 +86,38 @@ impl<'a> View<'a> {
                 parts.entry(whole.to_ascii_lowercase()).or_default().push(&**actual);
             }
         }
-        Self { by_text, parts, production }
+        Self { seen, by_text, parts, production }
     }
 }
 
-impl Around for View<'_> {
+/// Looks around from one resource.
+struct At<'a> {
+    view: &'a View<'a>,
+    scope: &'a Scope,
+}
+
+impl Around for At<'_> {
     fn find(&self, text: &str) -> Option<(&ResourceId, &Observed)> {
-        self.by_text.get(&folded(text)).copied()
+        self.view.by_text.get(&folded(text)).copied()
     }
 
     fn parts(&self, whole: &str) -> Vec<&Observed> {
-        self.parts.get(whole).cloned().unwrap_or_default()
+        self.view.parts.get(whole).cloned().unwrap_or_default()
+    }
+
+    fn users(&self, kind: &KindName, name: &str, used: &Observed) -> Vec<&ResourceId> {
+        let uses = |(user, _, actual): &&Seen| {
+            let mut of_kind = user.usages().iter().filter(|usage| usage.of == *kind);
+            of_kind.any(|usage| usage.is_seen(actual, name, used))
+        };
+        self.view.seen.iter().filter(uses).map(|(_, id, _)| id).collect()
+    }
+
+    fn scope(&self) -> &Scope {
+        self.scope
     }
 
     fn is_production(&self) -> bool {
-        self.production
+        self.view.production
     }
 }

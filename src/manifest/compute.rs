@@ -1,7 +1,6 @@
 //! From the `compute` section to the launch templates and Auto Scaling groups that it asks for.
 //!
-//! In: the section and what surrounds it. Out: for each entry a template and a group of the same name.
-//! Two kinds know nothing of each other: what instances are made from is handed to the one, how many
+//! In: the section and what surrounds it. Out: for each entry a template and a group. Two kinds know nothing of each other: what instances are made from is handed to the one, how many
 //! there are and where to the other.
 
 use std::collections::BTreeMap;
@@ -38,7 +37,7 @@ pub(super) fn resources(
 }
 
 fn both(key: &str, group: &Group, around: &Surroundings<'_>) -> [Resource; 2] {
-    let name = group_spec::group_name(around.workspace, key, group);
+    let name = group_spec::template_name(around.workspace, key, group);
     let template = template_spec::resource(
         &template(group, around),
         &template_spec::Placement {

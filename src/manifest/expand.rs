@@ -204,7 +204,13 @@ fn database_id(resource: &Resource) -> Option<Output> {
         kind if *kind == DB_INSTANCE => "DbiResourceId",
         _ => return None,
     };
-    Some(Output { of: resource.id.clone(), member: member.to_owned(), typed: false, owner: None })
+    Some(Output {
+        of: resource.id.clone(),
+        member: member.to_owned(),
+        typed: false,
+        owner: None,
+        adopt: false,
+    })
 }
 
 fn network_name(spec: &WorkspaceSpec) -> Option<&str> {
@@ -264,7 +270,7 @@ fn with_database(
 /// Returns a list that holds the id of one security group.
 fn only(group: ResourceId) -> Input {
     let member = group_spec::GROUP_ID.to_owned();
-    let output = Output { of: group, member, typed: false, owner: None };
+    let output = Output { of: group, member, typed: false, owner: None, adopt: false };
     Input::Template {
         value: ["${network.group}"].into_iter().collect(),
         outputs: BTreeMap::from([("network.group".to_owned(), output)]),

@@ -112,8 +112,11 @@ fn shared(object: &Object) -> Vec<Shared> {
     let buckets = buckets.map(|(name, it)| bucket::plain_name(key, name, it));
     let bucket = |name| Shared { what: "bucket", name, field: "name of the bucket" };
     let groups = spec.resources.compute.iter().flatten();
+    let templates = groups.clone().map(|(name, it)| compute::template_name(key, name, it));
+    let template =
+        |name| Shared { what: "launch template", name, field: "launchTemplate of the group" };
     let groups = groups.map(|(name, it)| compute::group_name(key, name, it));
     let group = |name| Shared { what: "Auto Scaling group", name, field: "name of the group" };
     let shared = databases.map(database).chain(secrets.map(secret)).chain(buckets.map(bucket));
-    shared.chain(groups.map(group)).collect()
+    shared.chain(groups.map(group)).chain(templates.map(template)).collect()
 }

@@ -95,6 +95,8 @@ pub struct Output {
     pub typed: bool,
     /// The ownership tag that it has to carry, where a stranger of its name must not stand for it.
     pub owner: Option<String>,
+    /// Whether it may be nobody's yet: the same object takes it over, and it is what it is then.
+    pub adopt: bool,
 }
 
 /// Says why a reference has no value.
@@ -196,7 +198,7 @@ impl Output {
         observed: impl Fn(&ResourceId) -> Option<&'a Observed>,
     ) -> Result<Value, Unresolved> {
         if let Some(owner) = &self.owner {
-            proven(&self.of, observed(&self.of), owner)?;
+            self.proven(observed(&self.of), owner)?;
         }
         let value = member_of(observed, &self.of, &self.member)?;
         Ok(match value {
@@ -205,15 +207,21 @@ impl Output {
             other => other.to_string().into(),
         })
     }
-}
 
-/// Tells whether a resource that exists carries an ownership tag.
-fn proven(of: &ResourceId, seen: Option<&Observed>, owner: &str) -> Result<(), Unresolved> {
-    let seen = seen.ok_or_else(|| Unresolved::Unseen(of.clone()))?;
-    let tag = seen.tags.as_ref().and_then(|tags| tags.get(OWNER_TAG));
-    match tag.is_some_and(|tag| tag == owner) {
-        true => Ok(()),
-        false => Err(Unresolved::Foreign { of: of.clone(), owner: owner.to_owned() }),
+    /// Tells whether a resource that exists carries an ownership tag, or none and is taken over.
+    fn proven(&self, seen: Option<&Observed>, owner: &str) -> Result<(), Unresolved> {
+        let seen = seen.ok_or_else(|| Unresolved::Unseen(self.of.clone()))?;
+        let tag = seen.tags.as_ref().map(|tags| tags.get(OWNER_TAG));
+        let is_free = |tag: &str| retained_by(tag).is_some();
+        let is_proven = match tag {
+            Some(Some(tag)) => tag == owner || (self.adopt && is_free(tag)),
+            Some(None) => self.adopt,
+            None => false,
+        };
+        match is_proven {
+            true => Ok(()),
+            false => Err(Unresolved::Foreign { of: self.of.clone(), owner: owner.to_owned() }),
+        }
     }
 }
 
@@ -361,7 +369,8 @@ mod tests {
     #[test]
     fn a_template_takes_outputs_and_waits_for_everything_that_it_needs() {
         let value = json!({"Resource": ["arn/${vpc}/a", "${vpc}"], "n": 1});
-        let output = Output { of: vpc(), member: "VpcId".into(), typed: false, owner: None };
+        let output =
+            Output { of: vpc(), member: "VpcId".into(), typed: false, owner: None, adopt: false };
         let outputs = BTreeMap::from([("vpc".to_owned(), output)]);
         let other = ResourceId { name: "other".into(), ..vpc() };
         let template = |needs: BTreeSet<ResourceId>| Input::Template {
@@ -381,24 +390,33 @@ mod tests {
 
     #[test]
     fn a_stranger_of_the_same_name_is_no_output() {
-        let output = |owner: &str| Output {
+        let output = |owner: &str, adopt: bool| Output {
             of: vpc(),
             member: "VpcId".into(),
             typed: false,
             owner: Some(owner.to_owned()),
+            adopt,
         };
-        let template = |owner: &str| Input::Template {
+        let read = |owner: &str, adopt: bool| Input::Template {
             value: json!("${vpc}"),
-            outputs: BTreeMap::from([("vpc".to_owned(), output(owner))]),
+            outputs: BTreeMap::from([("vpc".to_owned(), output(owner, adopt))]),
             needs: BTreeSet::new(),
         };
+        let template = |owner: &str| read(owner, false);
+        let taken = |seen: &Observed| read("a/Workspace/b", true).resolve(|_| Some(seen)).is_ok();
         let mut seen = observed();
         seen.members.insert("VpcId".to_owned(), "vpc-1".into());
         let foreign = Unresolved::Foreign { of: vpc(), owner: "a/Workspace/b".into() };
         assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Err(foreign.clone()));
         let tag = |owner: &str| Some(BTreeMap::from([(OWNER_TAG.to_owned(), owner.to_owned())]));
+        assert!(!taken(&seen), "whose it is, was not read");
         seen.tags = tag("retained:a/Workspace/b");
         assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Err(foreign));
+        assert!(taken(&seen));
+        seen.tags = Some(BTreeMap::new());
+        assert!(taken(&seen));
+        seen.tags = tag("a/Workspace/c");
+        assert!(!taken(&seen));
         seen.tags = tag("a/Workspace/b");
         assert_eq!(template("a/Workspace/b").resolve(|_| Some(&seen)), Ok(json!("vpc-1")));
     }

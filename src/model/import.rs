@@ -9,7 +9,7 @@
 use serde_json::Value;
 
 use super::sheet::Sheet;
-use super::{Call, ObjectKind, Observed, ResourceId, Rule, inverse};
+use super::{Call, KindName, ObjectKind, Observed, ResourceId, Rule, Scope, inverse};
 
 /// States how the resources of a kind are declared that exist already.
 pub trait Import: Send + Sync + 'static {
@@ -46,6 +46,12 @@ pub trait Around {
     /// Returns the resources that are parts of the one of this name, in the order of their names.
     fn parts(&self, whole: &str) -> Vec<&Observed>;
 
+    /// Returns the resources that AWS shows to use one, in the order in which they were read.
+    fn users(&self, kind: &KindName, name: &str, used: &Observed) -> Vec<&ResourceId>;
+
+    /// Returns the account and region of the resource that a draft is made of.
+    fn scope(&self) -> &Scope;
+
     /// Tells whether the stricter defaults of production hold.
     fn is_production(&self) -> bool;
 }
@@ -61,8 +67,12 @@ pub struct Draft {
     pub name: Option<(&'static str, String)>,
     /// The texts by which it names others.
     pub uses: Vec<String>,
+    /// What has to be declared too, or it cannot be either.
+    pub needs: Vec<ResourceId>,
     /// Paths below the section whose texts may be references.
     pub refers: Vec<&'static str>,
+    /// The same of what is set when the resource is there, and may name the resource itself.
+    pub refers_later: Vec<&'static str>,
     /// Paths below the section that need not be declared where the resource that a text is known for
     /// is declared in the same object.
     pub implied: Vec<(&'static str, String)>,
@@ -84,6 +94,10 @@ pub enum Section {
     Several(Several),
     /// It is an object of its own.
     Object(ObjectKind),
+    /// It stands in the entry of this one.
+    With(ResourceId),
+    /// It cannot be declared, as what is around it says, for this reason.
+    Nowhere(String),
 }
 
 /// Says how one of several stands in its section.
@@ -95,6 +109,8 @@ pub struct Several {
     pub keys: Vec<String>,
     /// What stands between the workspace's name and this one in AWS, where the name is derived so.
     pub joint: Option<&'static str>,
+    /// What ends the name in AWS, where it is derived so.
+    pub end: Option<String>,
     /// Members that stand once beside the section's mapping where all of it has the same.
     pub common: Vec<(&'static str, Value)>,
 }
@@ -107,7 +123,9 @@ impl Draft {
             sheet: Sheet::default(),
             name: None,
             uses: Vec::new(),
+            needs: Vec::new(),
             refers: Vec::new(),
+            refers_later: Vec::new(),
             implied: Vec::new(),
             objects: Vec::new(),
             vpc: None,

@@ -96,3 +96,17 @@ fn documents(have: &Value) -> Option<Value> {
     let all: Option<Map<String, Value>> = have.as_array()?.iter().map(named).collect();
     all.map(Value::Object)
 }
+
+/// Collects the ARNs that a value names, documents in its texts included.
+pub fn arns(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.starts_with("arn:") => found.push(text.clone()),
+        Value::String(_) => {
+            let document = document(value);
+            document.iter().for_each(|document| arns(document, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| arns(item, found)),
+        Value::Object(members) => members.values().for_each(|member| arns(member, found)),
+        _ => {}
+    }
+}

@@ -170,21 +170,23 @@ impl Sheet {
     }
 
     /// Visits every text in it, in the order of the sheet.
-    pub fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+    pub fn each_text(&mut self, visit: &mut dyn FnMut(&mut String, bool)) {
         for entry in &mut self.entries {
             match &mut entry.node {
-                Node::Value(value) => texts(value, visit),
+                Node::Value(value) => texts(value, false, visit),
                 Node::Sheet(below) => below.each_text(visit),
             }
         }
     }
 }
 
-fn texts(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
+fn texts(value: &mut Value, is_inside: bool, visit: &mut dyn FnMut(&mut String, bool)) {
     match value {
-        Value::String(text) => visit(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| texts(item, visit)),
-        Value::Object(members) => members.values_mut().for_each(|member| texts(member, visit)),
+        Value::String(text) => visit(text, is_inside),
+        Value::Array(items) => items.iter_mut().for_each(|item| texts(item, is_inside, visit)),
+        Value::Object(members) => {
+            members.values_mut().for_each(|member| texts(member, true, visit));
+        }
         _ => {}
     }
 }

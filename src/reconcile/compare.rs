@@ -62,7 +62,8 @@ async fn read(
     terms: Terms<'_>,
 ) -> Result<Present, Doubt> {
     let mut actual = observer.details(kind, &bound, listed).await?;
-    if bound.declared("tags").is_some() {
+    // Whether it is to be taken over, its tags say.
+    if bound.declared("tags").is_some() || bound.adopt {
         actual = observer.tags(kind, &bound.id, actual).await?;
     }
     let mut present = examine(kind, bound, actual, terms.ignore);

@@ -3,6 +3,7 @@
     messy_account.py http://127.0.0.1:5555 eu-west-1 [FILE]
 """
 
+import base64
 import json
 import sys
 
@@ -19,7 +20,8 @@ def clients(endpoint, region):
             aws_secret_access_key="test",
         )
 
-    return {name: client(name) for name in ["ec2", "rds", "iam", "secretsmanager", "route53"]}
+    services = ["ec2", "rds", "iam", "secretsmanager", "route53", "s3", "kms", "autoscaling"]
+    return {name: client(name) for name in services}
 
 
 def tags(**values):
@@ -160,6 +162,8 @@ def make(aws, region):
     )
     cluster(rds, orders_free=group(ec2, vpc, "catalog-access"), common=common)
     secrets_and_records(aws)
+    buckets(aws, region, role)
+    compute(aws, vpc, subnets["web"])
 
 
 def cluster(rds, orders_free, common):
@@ -217,6 +221,104 @@ def secrets_and_records(aws):
     dns.change_resource_record_sets(HostedZoneId=zone, ChangeBatch={"Changes": changes})
 
 
+def buckets(aws, region, role):
+    s3 = aws["s3"]
+
+    def bucket(name, **own):
+        s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": region})
+        if own:
+            s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tags(**own)})
+
+    def access(name, *off):
+        words = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        block = {word: word not in off for word in words}
+        s3.put_public_access_block(Bucket=name, PublicAccessBlockConfiguration=block)
+
+    def policy(name, *statements):
+        document = {"Version": "2012-10-17", "Statement": list(statements)}
+        s3.put_bucket_policy(Bucket=name, Policy=json.dumps(document))
+
+    bucket("orders-db-exports", team="payments", **{"Cost Center": "0815"})
+    access("orders-db-exports")
+    controls = {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+    s3.put_bucket_ownership_controls(Bucket="orders-db-exports", OwnershipControls=controls)
+    versions = {"Status": "Enabled"}
+    s3.put_bucket_versioning(Bucket="orders-db-exports", VersioningConfiguration=versions)
+    arn = "arn:aws:s3:::orders-db-exports"
+    writes = {"Effect": "Allow", "Principal": {"AWS": role}, "Action": "s3:PutObject", "Resource": arn + "/*"}
+    plain = {"Bool": {"aws:SecureTransport": "false"}}
+    denied = {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": [arn, arn + "/*"], "Condition": plain}
+    policy("orders-db-exports", writes, denied)
+    bucket("ledger.archive")
+    key = aws["kms"].create_key()["KeyMetadata"]["Arn"]
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+    rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default, "BucketKeyEnabled": True}]}
+    s3.put_bucket_encryption(Bucket="ledger.archive", ServerSideEncryptionConfiguration=rules)
+    moved = [{"Days": 30, "StorageClass": "STANDARD_IA"}, {"Days": 90, "StorageClass": "GLACIER"}]
+    chosen = {"And": {"Prefix": "tmp/", "Tags": tags(keep="no")}}
+    lifecycle = [
+        {"ID": "old.logs", "Status": "Enabled", "Filter": {"Prefix": "logs/"}, "Transitions": moved},
+        {"ID": "tmp", "Status": "Disabled", "Filter": chosen, "Expiration": {"Days": 7}},
+    ]
+    s3.put_bucket_lifecycle_configuration(Bucket="ledger.archive", LifecycleConfiguration={"Rules": lifecycle})
+    bucket("www.example.com")
+    access("www.example.com", "BlockPublicPolicy", "RestrictPublicBuckets")
+    everybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
+    policy("www.example.com", {**everybody, "Resource": "arn:aws:s3:::www.example.com/*"})
+    bucket("state-of-terraform", ManagedBy="Terraform")
+
+
+def compute(aws, vpc, subnets):
+    ec2, groups = aws["ec2"], aws["autoscaling"]
+    image = ec2.describe_images()["Images"][0]["ImageId"]
+    access = group(ec2, vpc, "shop-web", port(443, "0.0.0.0/0", "everybody"))
+
+    def template(name, own=(), **data):
+        data = {"ImageId": image, "InstanceType": "t4g.small", **data}
+        made = {"LaunchTemplateName": name, "LaunchTemplateData": data}
+        if own:
+            made["TagSpecifications"] = [{"ResourceType": "launch-template", "Tags": own}]
+        return ec2.create_launch_template(**made)["LaunchTemplate"]["LaunchTemplateId"]
+
+    def scaling(name, version="$Default", own=(), **more):
+        if "template" in more:
+            named = {"LaunchTemplateId": more.pop("template"), "Version": version}
+            more["LaunchTemplate"] = named
+        more = {"MinSize": 0, "MaxSize": 0, "VPCZoneIdentifier": ",".join(subnets), **more}
+        own = [{**tag, "PropagateAtLaunch": True} for tag in own]
+        groups.create_auto_scaling_group(AutoScalingGroupName=name, Tags=own, **more)
+
+    script = "#!/bin/bash\nset -eu\n\necho \"${HOSTNAME:-none} $PATH\" # not Git's\n"
+    disks = [
+        {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 30, "VolumeType": "gp3", "Encrypted": True}},
+        {"DeviceName": "/dev/sdf", "Ebs": {"VolumeSize": 100}},
+    ]
+    web = template(
+        "Shop-Web_v2",
+        own=tags(team="shop"),
+        SecurityGroupIds=[access],
+        UserData=base64.b64encode(script.encode()).decode(),
+        KeyName="ops",
+        IamInstanceProfile={"Name": "shop"},
+        MetadataOptions={"HttpTokens": "optional", "HttpPutResponseHopLimit": 2},
+        BlockDeviceMappings=disks,
+    )
+    own = tags(team="shop", Name="web")
+    sizes = {"MinSize": 1, "MaxSize": 4, "DesiredCapacity": 2}
+    scaling("shop-web", own=own, template=web, HealthCheckType="ELB", HealthCheckGracePeriod=90, **sizes)
+    own = tags(service="nightly")
+    scaling("nightly", own=own, template=template("nightly"), MinSize=1, MaxSize=1)
+    shared = template("blue-green")
+    scaling("blue", template=shared)
+    scaling("green", template=shared)
+    scaling("newest", template=template("newest"), version="$Latest")
+    mixed = {"LaunchTemplateSpecification": {"LaunchTemplateId": template("spot"), "Version": "$Default"}}
+    scaling("spot", MixedInstancesPolicy={"LaunchTemplate": mixed})
+    groups.create_launch_configuration(LaunchConfigurationName="old", ImageId=image, InstanceType="t3.small")
+    scaling("old", LaunchConfigurationName="old")
+    template("unused")
+
+
 IGNORED = {"TagList", "Tags", "ResponseMetadata", "LatestRestorableTime", "LastAccessedDate", "LastChangedDate"}
 
 
@@ -226,6 +328,21 @@ def plain(value):
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
+
+
+def parts(s3, name):
+    """Returns what a bucket says of itself, part by part."""
+    words = ["versioning", "encryption", "lifecycle_configuration", "policy", "ownership_controls"]
+    reads = {word: getattr(s3, f"get_bucket_{word}") for word in words}
+    reads["access"] = s3.get_public_access_block
+
+    def answer(read):
+        try:
+            return read(Bucket=name)
+        except s3.exceptions.ClientError as error:
+            return error.response["Error"]["Code"]
+
+    return {word: answer(read) for word, read in reads.items()}
 
 
 def state(aws):
@@ -240,6 +357,10 @@ def state(aws):
             "parameters": aws["rds"].describe_db_parameters(DBParameterGroupName="orders-params"),
             "roles": aws["iam"].get_account_authorization_details(Filter=["Role"])["RoleDetailList"],
             "secrets": aws["secretsmanager"].list_secrets()["SecretList"],
+            "templates": aws["ec2"].describe_launch_templates()["LaunchTemplates"],
+            "versions": aws["ec2"].describe_launch_template_versions(Versions=["$Latest"]),
+            "scaling": aws["autoscaling"].describe_auto_scaling_groups()["AutoScalingGroups"],
+            "buckets": {it["Name"]: parts(aws["s3"], it["Name"]) for it in aws["s3"].list_buckets()["Buckets"]},
             "records": [it for it in records if not it["Name"].startswith("_levelset-")],
         }
     )

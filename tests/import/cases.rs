@@ -32,6 +32,15 @@ const LEFT: &[(&str, &str)] = &[
     ("its name has capitals", "AWS is asked for a group in lower case"),
     ("document: ", "a trust that lets in everybody is refused in a manifest"),
     ("nothing that is imported uses it", "what uses it is left out itself"),
+    ("an entry a launch template", "an entry has no field for a launch configuration"),
+    ("a mixed instances policy", "an entry has no field for it"),
+    ("the one in force: say so in AWS", "an entry takes the version in force"),
+    ("what instances need and not", "an entry has no field for it"),
+    ("no Auto Scaling group starts", "an entry has both"),
+    ("which goes with it, is left out", "a group and its template are one entry"),
+    ("defaultVersion: differs", "a version that Levelset made is not in force yet"),
+    ("AWS is deleting the group", "it is on its way out"),
+    ("without its default version", "it is not settled"),
     ("levelset-database-access", "only Levelset makes a policy of this name"),
     // What follows is no account of AWS's: the cases show answers that lack something, or of which
     // somebody made the half only.
@@ -61,7 +70,7 @@ fn unowned(mut answers: Value) -> Value {
     lists.remove("Handles");
     for (name, list) in lists.iter_mut() {
         for item in list.as_array_mut().into_iter().flatten() {
-            for tags in ["TagList", "Tags"] {
+            for tags in ["TagList", "Tags", "TagSet"] {
                 if let Some(tags) = item.get_mut(tags).and_then(Value::as_array_mut) {
                     tags.retain(|tag| {
                         !tag["Key"].as_str().unwrap_or_default().starts_with("levelset:")
@@ -136,6 +145,20 @@ fn peopled(mut answers: Value) -> Value {
         instances.push(member);
     }
     answers["DBInstances"] = instances.into();
+    with_a_group(answers)
+}
+
+/// Puts a group that starts instances from it beside what a case shows of a launch template.
+fn with_a_group(mut answers: Value) -> Value {
+    let template = answers["LaunchTemplates"].get(0).cloned();
+    let groups = answers["AutoScalingGroups"].as_array();
+    if let (Some(template), true) = (template, groups.is_none_or(Vec::is_empty)) {
+        answers["AutoScalingGroups"] = json!([{"AutoScalingGroupName": "orders-web",
+            "LaunchTemplate": {"LaunchTemplateId": template["LaunchTemplateId"],
+                "Version": "$Default"},
+            "MinSize": 1, "MaxSize": 3, "DesiredCapacity": 2,
+            "VPCZoneIdentifier": "subnet-0a1,subnet-0b2", "Tags": []}]);
+    }
     answers
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::check_template;
-use super::spec::{Group, HealthCheck, group_name};
+use super::spec::{Group, HealthCheck, group_name, template_name};
 use crate::kinds::policy_document::Place;
 use crate::kinds::tag_rules::{self, Tagged};
 use crate::model::problem::pointer_part;
@@ -67,13 +67,23 @@ fn name(key: &str, group: &Group, workspace: &str, place: &Place, found: &mut Fi
         let hint = "up to 63 lower-case letters, digits and hyphens; name: takes any name of AWS";
         found.push(place.error("InvalidGroupName", message).hint(hint));
     }
-    let whole = group_name(workspace, key, group);
+    let named = if group.name.is_some() { place.under("name") } else { place.clone() };
+    let template = template_name(workspace, key, group);
     let allowed = |c: char| c.is_ascii_alphanumeric() || "().-/_".contains(c);
-    if !(3..=128).contains(&whole.len()) || !whole.chars().all(allowed) {
-        let place = if group.name.is_some() { place.under("name") } else { place.clone() };
-        let message = format!("\"{whole}\" is no name for a launch template");
+    if !(3..=128).contains(&template.len()) || !template.chars().all(allowed) {
+        let is_own = group.launch_template.is_some();
+        let place = if is_own { place.under("launchTemplate") } else { named };
+        let message = format!("\"{template}\" is no name for a launch template");
         let hint = "3 to 128 letters, digits and characters of ().-/_";
         found.push(place.error("InvalidGroupName", message).hint(hint));
+        return;
+    }
+    let whole = group_name(workspace, key, group);
+    let allowed = |c: char| c.is_ascii_graphic() && c != ':';
+    if !(1..=255).contains(&whole.len()) || !whole.chars().all(allowed) {
+        let message = format!("\"{whole}\" is no name for an Auto Scaling group");
+        let hint = "1 to 255 ASCII characters, no blank and no colon among them";
+        found.push(named.error("InvalidGroupName", message).hint(hint));
     }
 }
 

@@ -27,9 +27,14 @@ pub struct Placement<'a> {
     pub adopt: bool,
 }
 
-/// Returns the name of a group in AWS, which its launch template shares.
+/// Returns the name of a group in AWS.
 pub fn group_name(workspace: &str, key: &str, group: &Group) -> String {
     group.name.clone().unwrap_or_else(|| format!("{workspace}-{key}"))
+}
+
+/// Returns the name of a group's launch template in AWS.
+pub fn template_name(workspace: &str, key: &str, group: &Group) -> String {
+    group.launch_template.clone().unwrap_or_else(|| group_name(workspace, key, group))
 }
 
 /// Returns the id of a group.
@@ -42,7 +47,8 @@ pub fn resource_id(scope: &Scope, workspace: &str, key: &str, group: &Group) -> 
 pub fn resource(key: &str, group: &Group, placement: &Placement<'_>) -> Resource {
     let known = |(field, value): (&'static str, Value)| (Field::from(field), Input::Known(value));
     let mut fields: BTreeMap<Field, Input> = declared(group).into_iter().map(known).collect();
-    let template = |member: &str| of_template(placement, member);
+    let adopt = group.adopt || placement.adopt;
+    let template = |member: &str| of_template(placement, member, adopt);
     fields.insert("launchTemplate".into(), template("LaunchTemplateId"));
     fields.insert("templateVersion".into(), template("DefaultVersionNumber"));
     if group.subnets.is_none()
@@ -56,19 +62,21 @@ pub fn resource(key: &str, group: &Group, placement: &Placement<'_>) -> Resource
         fields,
         initial: BTreeMap::new(),
         owner: placement.owner.to_owned(),
-        adopt: group.adopt || placement.adopt,
+        adopt,
         notices: Vec::new(),
         refusals: Vec::new(),
     }
 }
 
-/// A template of the name that somebody else has is never taken for ours.
-fn of_template(placement: &Placement<'_>, member: &str) -> Input {
+/// A template of the name that somebody else has is never taken for ours; one that is nobody's is where
+/// it is taken over with the group.
+fn of_template(placement: &Placement<'_>, member: &str, adopt: bool) -> Input {
     let output = Output {
         of: placement.template.clone(),
         member: member.to_owned(),
         typed: true,
         owner: Some(placement.owner.to_owned()),
+        adopt,
     };
     Input::Template {
         value: format!("${{launchTemplate.{member}}}").into(),

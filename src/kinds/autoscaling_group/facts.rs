@@ -114,7 +114,7 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn suspended(actual: &Observed) -> Vec<&str> {
+pub(super) fn suspended(actual: &Observed) -> Vec<&str> {
     let processes = actual.member("SuspendedProcesses").and_then(Value::as_array);
     let mut names: Vec<&str> = processes
         .into_iter()

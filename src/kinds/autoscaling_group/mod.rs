@@ -24,6 +24,7 @@ mod check;
 mod check_template;
 mod expand;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -31,6 +32,7 @@ pub mod spec;
 
 use serde_json::{Map, Value, json};
 
+use crate::model::import::Import;
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Offer, Permission, Readiness,
@@ -103,6 +105,10 @@ impl Kind for AutoscalingGroup {
 
     fn objections(&self, _desired: &Bound, actual: &Observed) -> Vec<Refusal> {
         facts::objections(actual)
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn offers(&self) -> &'static [Offer] {

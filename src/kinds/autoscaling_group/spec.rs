@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Offer;
 
 pub use super::check::check;
-pub use super::expand::{Placement, group_name, resource, resource_id};
+pub use super::expand::{Placement, group_name, resource, resource_id, template_name};
 
 /// What a group offers to the texts of other resources.
 pub const OFFERS: &[Offer] = &[
@@ -31,11 +31,16 @@ pub const OFFERS: &[Offer] = &[
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Group {
-    /// The name in AWS of the group and of its launch template. Default: `WORKSPACE-NAME`, for
-    /// example `team-payments-prod-web`. Neither can be renamed: another name is another group.
+    /// The name in AWS of the group. Default: `WORKSPACE-NAME`, for example
+    /// `team-payments-prod-web`. It cannot be renamed: another name is another group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 255))]
+    pub name: Option<String>,
+    /// The name in AWS of its launch template. Default: that of the group. It cannot be renamed
+    /// either: another name is another template, which the group is pointed to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 3, max = 128))]
-    pub name: Option<String>,
+    pub launch_template: Option<String>,
     /// The image of the instances: the id of an AMI, or `resolve:ssm:` and the name of a parameter
     /// that holds one, which AWS reads at each launch: what the parameter says then is no drift.
     #[schemars(example = &"resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64")]

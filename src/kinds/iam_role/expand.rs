@@ -182,7 +182,7 @@ fn principal(
     let marker = format!("iam.{role}.arn");
     let of = placement.id(&role_name(placement.workspace, role, named));
     let text = format!("${{{marker}}}");
-    outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false, owner: None });
+    outputs.insert(marker, Output { of, member: "Arn".to_owned(), typed: false, owner: None, adopt: false });
     text
 }
 

@@ -31,6 +31,7 @@ impl Import for super::IamRole {
             path: "iam.roles",
             keys: vec![real.clone()],
             joint: Some("-"),
+            end: None,
             common: Vec::new(),
         });
         let mut writer = Writer::new(RULES, actual, section);
@@ -43,12 +44,13 @@ impl Import for super::IamRole {
             writer.draft.sheet.put("policies", json!([]));
         }
         inline(&mut writer);
+        writer.draft.refers.push("inline");
         writer.declare(&["permissionsBoundary"]);
         writer.unless("maxSessionDurationSeconds", 3600);
         writer.declare(&["tags"]);
         let documents = ["AssumeRolePolicyDocument", "RolePolicyList"];
         for document in documents.iter().filter_map(|member| actual.member(member)) {
-            mentions(document, &mut writer.draft.uses);
+            inverse::arns(document, &mut writer.draft.uses);
         }
         Some(writer.draft)
     }
@@ -143,19 +145,5 @@ fn only(principal: &Value, sort: &str) -> Option<Vec<String>> {
             many.iter().map(|item| item.as_str().map(str::to_owned)).collect()
         }
         _ => None,
-    }
-}
-
-/// Collects the ARNs that a document names.
-fn mentions(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) if text.starts_with("arn:") => found.push(text.clone()),
-        Value::String(_) => {
-            let document = inverse::document(value);
-            document.iter().for_each(|document| mentions(document, found));
-        }
-        Value::Array(items) => items.iter().for_each(|item| mentions(item, found)),
-        Value::Object(members) => members.values().for_each(|member| mentions(member, found)),
-        _ => {}
     }
 }

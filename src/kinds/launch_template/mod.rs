@@ -20,6 +20,7 @@
 
 mod calls;
 mod facts;
+mod import;
 mod permissions;
 mod rules;
 pub(crate) mod sdk;
@@ -27,6 +28,7 @@ pub mod spec;
 
 use serde_json::{Map, Value, json};
 
+use crate::model::import::Import;
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Kind, KindName, Notice, Observed, Permission, Readiness, Refusal,
@@ -113,6 +115,10 @@ impl Kind for LaunchTemplate {
 
     fn objections(&self, desired: &Bound, actual: &Observed) -> Vec<Refusal> {
         facts::objections(desired, actual)
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn starts_empty(&self, _desired: &Bound) -> bool {

@@ -67,7 +67,7 @@ pub struct Volume<'a> {
 pub struct Placement<'a> {
     /// The account and region.
     pub scope: &'a Scope,
-    /// The name, which its group shares.
+    /// The name, which is that of its group where the section names no other.
     pub name: &'a str,
     /// The section, for reports.
     pub section: &'a str,

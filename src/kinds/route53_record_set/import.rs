@@ -32,6 +32,7 @@ impl Import for super::RecordSet {
             path: "dns.records",
             keys: keys(&relative, &named),
             joint: None,
+            end: None,
             common,
         });
         let mut writer = Writer::new(RULES, actual, section);

@@ -50,6 +50,13 @@ pub(super) fn details(desired: &Bound) -> Vec<Call> {
     operations.into_iter().map(|operation| call(operation, &desired.id)).collect()
 }
 
+/// Returns the reads of every part but the tags, of a bucket that a list of one's own shows.
+pub(super) fn parts(name: &str) -> Vec<Call> {
+    let mut operations: Vec<&'static str> = READS.iter().map(|(_, operation)| *operation).collect();
+    operations.dedup();
+    operations.into_iter().map(|operation| Call::new("s3", operation).with("Bucket", name)).collect()
+}
+
 /// Returns the call that makes the bucket, with its tags.
 pub(super) fn create(desired: &Bound) -> Vec<Call> {
     let id = &desired.id;

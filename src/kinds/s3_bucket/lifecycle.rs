@@ -1,7 +1,7 @@
 //! The rules by which objects are moved to other storage classes and deleted.
 //!
 //! In: the manifest's rules by name. Out: the list of `LifecycleRule` that S3 takes, in the order of
-//! their names.
+//! their names. What S3 answers is read back by `lifecycle_read`.
 
 use std::collections::BTreeMap;
 

@@ -25,7 +25,9 @@ mod check;
 mod check_lifecycle;
 mod expand;
 mod facts;
+mod import;
 mod lifecycle;
+mod lifecycle_read;
 mod names;
 mod permissions;
 mod rules;
@@ -34,6 +36,7 @@ pub mod spec;
 
 use serde_json::{Map, Value};
 
+use crate::model::import::Import;
 use crate::model::kind::{Deletion, List, Lists};
 use crate::model::{
     Bound, Call, Delta, ErrorClass, Kind, KindName, Observed, Offer, Permission, Readiness,
@@ -118,6 +121,10 @@ impl Kind for Bucket {
 
     fn readiness(&self, _actual: &Observed) -> Readiness {
         Readiness::Ready
+    }
+
+    fn import(&self) -> Option<&'static dyn Import> {
+        Some(&KIND)
     }
 
     fn offers(&self) -> &'static [Offer] {

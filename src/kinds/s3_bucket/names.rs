@@ -44,7 +44,8 @@ pub fn plain_name_of(id: &ResourceId) -> String {
     }
 }
 
-fn end(scope: &Scope) -> String {
+/// Returns what ends the names that are made here.
+pub(super) fn end(scope: &Scope) -> String {
     format!("-{}-{}-an", scope.account, scope.region)
 }
 

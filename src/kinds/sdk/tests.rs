@@ -360,6 +360,7 @@ fn role(section: Value) -> Bound {
         member: "DbiResourceId".to_owned(),
         typed: false,
         owner: None,
+        adopt: false,
     };
     let placement = iam_role::spec::Placement {
         environment: &environment,

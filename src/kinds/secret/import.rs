@@ -33,6 +33,7 @@ impl Import for super::Secret {
             path: "secrets",
             keys: vec![last.to_owned(), name.to_owned()],
             joint: Some("/"),
+            end: None,
             common: Vec::new(),
         });
         let mut writer = Writer::new(RULES, actual, section);

@@ -52,6 +52,7 @@ impl Placement<'_> {
             member: GROUP_ID.to_owned(),
             typed: false,
             owner: Some(format!("{}/Workspace/{workspace}", self.agent)),
+            adopt: false,
         }
     }
 }
@@ -140,7 +141,7 @@ fn stand_in(
         }
         Named::GroupName(name) => {
             let (of, member) = (placement.id(name), GROUP_ID.to_owned());
-            let output = Output { of, member, typed: false, owner: None };
+            let output = Output { of, member, typed: false, owner: None, adopt: false };
             (format!("securityGroup.{name}"), output)
         }
     };

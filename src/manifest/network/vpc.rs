@@ -147,7 +147,7 @@ pub(in crate::manifest) fn own(of: &ResourceId, member: &str, owner: &str) -> In
 
 fn output(of: &ResourceId, member: &str, owner: &str) -> Output {
     let (of, member) = (of.clone(), member.to_owned());
-    Output { of, member, typed: false, owner: Some(owner.to_owned()) }
+    Output { of, member, typed: false, owner: Some(owner.to_owned()), adopt: false }
 }
 
 fn block(cidr: &str) -> Option<Block> {

@@ -100,7 +100,7 @@ fn output(
     let offered = part(&object.spec, &reference.path).ok()?;
     let member = offered.part.member(&offered.output.join("."))?;
     let of = offered.part.id(object, place, neighbours);
-    Some(Output { of, member, typed, owner: None })
+    Some(Output { of, member, typed, owner: None, adopt: false })
 }
 
 /// A text that has only escapes or IAM's variables is known.
