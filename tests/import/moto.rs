@@ -6,6 +6,28 @@ use crate::support::python;
 
 const REGION: &str = "eu-west-1";
 
+/// What is taken over of the account.
+const TAKEN: [&str; 18] = [
+    "db_instance/orders-db",
+    "db_instance/legacy",
+    "db_cluster/catalog",
+    "db_subnet_group/data-subnets",
+    "db_parameter_group/orders-params",
+    "db_cluster_parameter_group/catalog-cluster",
+    "security_group/orders-db-access",
+    "iam_role/ordersmonitoring",
+    "secret/orders-db/api-key",
+    "route53_record_set/example.com/db.example.com/CNAME",
+    "s3_bucket/orders-db-exports",
+    "s3_bucket/ledger.archive",
+    "s3_bucket/www.example.com",
+    "launch_template/Shop-Web_v2",
+    "autoscaling_group/shop-web",
+    "launch_template/nightly",
+    "autoscaling_group/nightly",
+    "security_group/shop-web",
+];
+
 /// Runs the program with the credentials of a test.
 fn at(url: &str, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_levelset"));
@@ -41,26 +63,7 @@ async fn a_messy_account_is_imported_and_then_taken_over_without_a_change() {
         .flat_map(|object| object["resources"].as_array().unwrap().clone())
         .map(|it| it.as_str().unwrap().to_owned())
         .collect();
-    for expected in [
-        "db_instance/orders-db",
-        "db_instance/legacy",
-        "db_cluster/catalog",
-        "db_subnet_group/data-subnets",
-        "db_parameter_group/orders-params",
-        "db_cluster_parameter_group/catalog-cluster",
-        "security_group/orders-db-access",
-        "iam_role/ordersmonitoring",
-        "secret/orders-db/api-key",
-        "route53_record_set/example.com/db.example.com/CNAME",
-        "s3_bucket/orders-db-exports",
-        "s3_bucket/ledger.archive",
-        "s3_bucket/www.example.com",
-        "launch_template/Shop-Web_v2",
-        "autoscaling_group/shop-web",
-        "launch_template/nightly",
-        "autoscaling_group/nightly",
-        "security_group/shop-web",
-    ] {
+    for expected in TAKEN {
         assert!(taken.iter().any(|it| it == expected), "{expected} is not in {taken:#?}\n{told:#}");
     }
     let plan = at(&url, &["plan", &manifests, "--config", &config, "-o", "json"]);
