@@ -211,3 +211,30 @@ async fn a_group_is_never_made_from_the_template_of_somebody_else() {
     }
     assert_eq!(scene.writes(), ["CreateSecurityGroup"]);
 }
+
+#[tokio::test]
+async fn a_group_and_its_template_are_taken_over_together_and_by_their_tags_alone() {
+    let mut scene = Scene::empty().await;
+    let data = json!({"ImageId": "ami-1", "InstanceType": "t4g.small"});
+    scene.console(template("CreateLaunchTemplate").with("LaunchTemplateData", data));
+    let there = scene.template_as_it_is().await;
+    let id = there.text("LaunchTemplateId").unwrap();
+    let all = scene.sandbox.door("console").ask(&scope(), &Call::new("ec2", "DescribeSubnets"));
+    let subnet = all.unwrap()["Subnets"][0]["SubnetId"].as_str().unwrap().to_owned();
+    let made = Call::new("autoscaling", "CreateAutoScalingGroup")
+        .with("AutoScalingGroupName", "web-2019")
+        .with("LaunchTemplate", json!({"LaunchTemplateId": id, "Version": "$Default"}))
+        .with("VPCZoneIdentifier", subnet.as_str());
+    scene.console(made.with("MinSize", 1).with("MaxSize", 3));
+    let declared = format!(
+        "name: web-2019\n        launchTemplate: {NAME}\n        subnets: [{subnet}]\n        \
+         adopt: true"
+    );
+    let manifest = COMPUTE
+        .replace("    network: {vpcRef: shared-prod-vpc, ingress: []}\n", "")
+        .replace("        tags: {team: payments}", &format!("        {declared}"))
+        .replace("resolve:ssm:/aws/service/ami", "ami-1");
+    scene.commit(Some(&manifest));
+    scene.converge().await;
+    assert_eq!(scene.writes(), ["CreateTags", "CreateOrUpdateTags"]);
+}
