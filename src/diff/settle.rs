@@ -30,7 +30,7 @@ fn is_over(until: &Value, now: Timestamp) -> bool {
 }
 
 /// Keeps fields together that change together: one waits while the other waits or is refused, and
-/// both disrupt as much as the worse of them.
+/// it disrupts as much as that one, and is applied when that one is, since both travel in one call.
 pub(super) fn together(rules: &[Rule], found: &mut Diff) {
     if found.deltas.is_empty() {
         return;
@@ -41,7 +41,9 @@ pub(super) fn together(rules: &[Rule], found: &mut Diff) {
             continue;
         };
         if let Some(other) = deltas.iter().find(|delta| delta.field == partner) {
-            deltas[index].disruption = deltas[index].disruption.max(other.disruption);
+            let (disruption, apply) = (other.disruption, other.apply);
+            deltas[index].disruption = deltas[index].disruption.max(disruption);
+            deltas[index].apply = apply;
         }
     }
     let held = |delta: &Delta| {

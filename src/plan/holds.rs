@@ -64,7 +64,29 @@ pub(super) fn part(
             None => due.push(delta.clone()),
         }
     }
+    let due = without_companions(subject.kind, due, &mut held);
     (due, held)
+}
+
+/// Holds what changes together with what is held: AWS takes the two in one call only.
+fn without_companions(kind: &dyn Kind, due: Vec<Delta>, held: &mut Vec<Held>) -> Vec<Delta> {
+    let with = |field: &str| kind.rules().iter().find(|rule| rule.field == field)?.with;
+    let (mut going, mut staying) = (Vec::with_capacity(due.len()), Vec::new());
+    for delta in due {
+        let is_partner = |other: &&Held| {
+            let field = other.wait.field.as_str();
+            with(&delta.field) == Some(field) || with(field) == Some(&*delta.field)
+        };
+        let Some(partner) = held.iter().find(is_partner) else {
+            going.push(delta);
+            continue;
+        };
+        let reason = format!("it changes together with {}", partner.wait.field);
+        let wait = Wait { field: delta.field.clone(), reason, code: partner.wait.code.clone() };
+        staying.push(Held { wait, end: partner.end.clone() });
+    }
+    held.extend(staying);
+    going
 }
 
 /// Drift is mended when the policy says so, nobody snoozed it and nobody fights over the field;

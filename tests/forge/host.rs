@@ -596,7 +596,6 @@ fn revision(path: &str) -> Option<&str> {
     }
 }
 
-/// Returns the id that Git gives to a file.
 /// Returns the body of a request; a form as an object of texts.
 fn fields(request: &Request) -> Value {
     match &request.body {
@@ -608,6 +607,7 @@ fn fields(request: &Request) -> Value {
     }
 }
 
+/// Returns the id that Git gives to a file.
 pub(super) fn blob(bytes: &[u8]) -> String {
     git2::Oid::hash_object(git2::ObjectType::Blob, bytes).unwrap().to_string()
 }

@@ -68,7 +68,7 @@ struct Repository {
 }
 
 #[derive(Deserialize)]
-struct Links {
+pub(super) struct Links {
     html: Link,
 }
 
@@ -92,6 +92,13 @@ struct Note {
 struct Content {
     #[serde(default)]
     raw: String,
+}
+
+impl Links {
+    /// Returns where people look at it.
+    pub(super) fn page(self) -> String {
+        self.html.href
+    }
 }
 
 const fn word(state: State) -> &'static str {
@@ -205,7 +212,7 @@ fn pull_request(request: Request) -> Option<PullRequest> {
         head: Revision::new(request.source.commit?.hash),
         head_branch: request.source.branch.name,
         base_branch: request.destination.branch.name,
-        link: request.links.html.href,
+        link: request.links.page(),
     })
 }
 

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::bitbucket::Links;
 use super::caller::parse;
 use super::{Caller, Edit};
 use crate::forge::refusal::Refusal;
@@ -49,16 +50,6 @@ struct Target {
 #[derive(Deserialize)]
 struct Asked {
     links: Links,
-}
-
-#[derive(Deserialize)]
-struct Links {
-    html: Link,
-}
-
-#[derive(Deserialize)]
-struct Link {
-    href: String,
 }
 
 #[derive(Deserialize)]
@@ -167,7 +158,10 @@ pub(super) async fn push_to_bitbucket(caller: &Caller, edit: &Edit) -> Result<()
         return Err(another(edit));
     }
     let after = String::from_utf8(edit.after.clone());
-    let after = after.map_err(|_| Refusal::unreadable("manifest in UTF-8"))?;
+    let after = after.map_err(|_| {
+        let said = format!("{} is not UTF-8, and a form takes nothing else", edit.path);
+        Refusal::Refused { status: 0, said }
+    })?;
     let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let fields = vec![
         field("message", &edit.title),
@@ -188,5 +182,5 @@ pub(super) async fn open_at_bitbucket(caller: &Caller, edit: &Edit) -> Result<St
         "close_source_branch": true,
     });
     let answer = caller.write(Method::Post, caller.of(&["pullrequests"])?, body).await?;
-    Ok(parse::<Asked>(&answer)?.links.html.href)
+    Ok(parse::<Asked>(&answer)?.links.page())
 }

@@ -100,18 +100,22 @@ pub(super) fn outputs(actual: &Observed) -> BTreeMap<String, Value> {
     found
 }
 
-/// Reads tags, whether they are a list of pairs or a mapping.
+/// Reads tags, whether they are a list of pairs or a mapping; a number or a boolean is its text.
 pub(super) fn tags(value: Option<&Value>) -> BTreeMap<String, String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
     let pair = |tag: &Value| {
-        let part = |name: &str| tag.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some((part("Key")?, part("Value").unwrap_or_default()))
+        let value = tag.get("Value").and_then(text).unwrap_or_default();
+        Some((tag.get("Key")?.as_str()?.to_owned(), value))
     };
     match value {
         Some(Value::Array(items)) => items.iter().filter_map(pair).collect(),
-        Some(Value::Object(members)) => members
-            .iter()
-            .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-            .collect(),
+        Some(Value::Object(members)) => {
+            members.iter().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect()
+        }
         _ => BTreeMap::new(),
     }
 }
@@ -176,6 +180,17 @@ mod tests {
         for code in ["InvalidRequest", "NotUpdatable", "AccessDenied", "AlreadyExists", ""] {
             assert_eq!(of("FAILED", code), Stage::Failed, "{code}");
         }
+    }
+
+    #[test]
+    fn a_tag_that_is_a_number_or_a_boolean_is_its_text() {
+        let expected = BTreeMap::from([
+            ("a".to_owned(), "7".to_owned()),
+            ("b".to_owned(), "true".to_owned()),
+        ]);
+        assert_eq!(tags(Some(&json!({"a": 7, "b": true}))), expected);
+        let pairs = json!([{"Key": "a", "Value": 7}, {"Key": "b", "Value": true}]);
+        assert_eq!(tags(Some(&pairs)), expected);
     }
 
     #[test]

@@ -178,3 +178,28 @@ async fn what_was_denied_is_tried_again_for_the_same_commit() {
     assert_eq!(status.observed_generation.0, 1, "no new commit was needed");
     assert_eq!(scene.failures().await, 0);
 }
+
+/// B46: the parameter group of another family goes in the one call that upgrades, window or not.
+#[tokio::test]
+async fn a_major_upgrade_and_the_group_of_its_family_are_one_call() {
+    let with = |version: &str| {
+        let fields = format!(
+            "version: \"{version}\"\n      allowMajorVersionUpgrade: true\n      \
+             parameters: {{work_mem: 8192}}"
+        );
+        MANIFEST.replace("version: \"15\"", &fields)
+    };
+    let mut scene = Scene::new(&with("15")).await;
+    scene.converge().await;
+    scene.wait(SignedDuration::from_mins(15));
+    scene.commit(Some(&with("16")));
+    scene.live(SignedDuration::from_hours(1)).await;
+    let calls = scene.sandbox.calls_since(0);
+    let upgrades: Vec<_> =
+        calls.iter().filter(|call| call.params.contains_key("EngineVersion")).collect();
+    let [create, upgrade] = upgrades.as_slice() else { panic!("{upgrades:#?}") };
+    assert_eq!(&*create.operation, "CreateDBInstance");
+    let group = upgrade.params.get("DBParameterGroupName").and_then(Value::as_str);
+    assert!(group.is_some_and(|group| group.ends_with("postgres16")), "{upgrade:#?}");
+    assert!(upgrade.applied, "{upgrade:#?}");
+}
